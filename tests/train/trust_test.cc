@@ -84,10 +84,37 @@ TEST(Identity, IgnoresOnlySettingsThatMayChange) {
   const std::string mine = identity_of(config);
   config.train.steps = 9999, config.train.save_every = 1;
   config.track_heads = 5;
-  config.extended = "6";  // a continued run is killed before or after its config is written
+  // a continued run is killed before or after its config is written
+  config.extended = {{.from = 6, .to = 9999, .is_planned = true}};
   EXPECT_EQ(identity_of(config), mine);
   config.train.seed = 1;
   EXPECT_NE(identity_of(config), mine);
+}
+
+TEST(Extensions, AreReadAsTheyWereWritten) {
+  RunConfig config;
+  config.extended = {{.from = 600, .to = 800, .is_planned = true}, {.from = 700, .to = 900}};
+  const Json written = settings_of(config).to_json();
+  EXPECT_EQ(written.at("extended").dump(), R"([{"from":600,"to":800,"is_planned":true},)"
+                                           R"({"from":700,"to":900,"is_planned":false}])");
+  RunConfig read;
+  read_settings(read, written, "config.json");
+  EXPECT_EQ(read.extended, config.extended);
+}
+
+TEST(Extensions, AreRefusedIfTheyCannotBe) {
+  for (const char* wrong : {R"("600")", R"([600])", R"([{"from": 600, "to": 800}])",
+                            R"([{"from": 800, "to": 600, "is_planned": true}])",
+                            R"([{"from": -1, "to": 600, "is_planned": true}])",
+                            R"([{"from": 600, "to": 800, "is_planned": 1}])",
+                            R"([{"from": 600, "to": 800, "is_planned": true, "by": "hand"}])"}) {
+    RunConfig config;
+    const std::string file = text(R"({"extended": )", wrong, "}");
+    const std::string said =
+        error_of([&] { read_settings(config, Json::parse(file), "config.json"); });
+    const std::string begin = "cannot read config.json: extended must be a list of {from, to, ";
+    EXPECT_TRUE(said.starts_with(begin)) << wrong << said;
+  }
 }
 
 TEST(Identity, IsTheSettingsThatDifferFromTheDefaults) {

@@ -47,10 +47,11 @@ RunConfig base_config(const std::string& file, const std::string& task, const st
   const std::string parent = named.parent;
   RunConfig config = as_usage([&] { return recommended_config(named.task); });
   apply_file(config);
-  for (std::string* origin : {&config.parent, &config.pruning, &config.extended, &config.imported,
-                              &config.from, &config.from_weights}) {
+  for (std::string* origin :
+       {&config.parent, &config.pruning, &config.imported, &config.from, &config.from_weights}) {
     origin->clear();  // the new run has its own
   }
+  config.extended.clear();
   if (!from.empty()) config.model = read_config(from).model;
   if (!parent.empty()) {
     note(text("note: ", file, " was made by pruning ", parent,
@@ -251,14 +252,16 @@ Output train_new_run(Invocation& call) {
 }
 
 /// Returns the command that reproduces a run from its record, up to the steps first planned; "" if
-/// the record does not contain it. `steps`: the planned number, if the run was extended later.
-std::string command_of(const Run& run, const std::string& steps) {
+/// the record does not contain it.
+std::string command_of(const Run& run) {
   const std::string out = " --out " + shell_word(run.path.string());
   if (run.config.parent.empty()) {
     const std::string from =
         run.config.from.empty() ? "" : " --from " + shell_word(run.config.from);
+    const std::vector<Extension>& extended = run.config.extended;
+    const std::string steps = extended.empty() ? "" : text(" --steps ", extended[0].from);
     return program_call() + " train --config " + shell_word(config_file(run).string()) + from +
-           (steps.empty() ? "" : " --steps " + shell_word(steps)) + out;
+           steps + out;
   }
   if (run.config.pruning.empty()) return "";
   std::string command = program_call() + " prune " + shell_word(run.config.parent);
@@ -280,20 +283,18 @@ Index times_ended(const Run& run) {
 /// Returns the commands that reproduce a resumed run, perhaps extended beyond its plan: the one
 /// that created it, and one for each time it was resumed.
 std::string again_of(const Run& run) {
-  const std::string& extended = run.config.extended;
-  if (extended.find('?') != extended.npos) return "";
-  std::vector<std::string> steps = texts_of(split(extended, ' '), std::identity());
-  std::string command = command_of(run, steps[0]);
+  const std::vector<Extension>& extended = run.config.extended;
+  if (!std::ranges::all_of(extended, &Extension::is_planned)) return "";
+  std::string command = command_of(run);
   const Index ended = times_ended(run);
   if (ended > 0 && !extended.empty()) return "";  // the record does not hold the order of the two
   for (Index time = 0; time < ended && !command.empty(); ++time) {
     command += text(" && ", program_call(), " train --resume ", shell_word(run.path.string()));
   }
-  if (extended.empty() || command.empty()) return command;
-  steps.push_back(text(run.config.train.steps));
-  for (std::size_t i = 1; i < steps.size(); ++i) {
+  if (command.empty()) return command;
+  for (const Extension& extension : extended) {
     command += text(" && ", program_call(), " train --resume ", shell_word(run.path.string()),
-                    " --steps ", shell_word(steps[i]));
+                    " --steps ", extension.to);
   }
   return command;
 }
@@ -359,9 +360,7 @@ Output resume(Invocation& call) {
   }
   note(text("resuming ", flags.resume, " at step ", trainer.step(), " of ", steps));
   if (steps != planned) {
-    std::string& extended = run.config.extended;
-    if (!extended.empty()) extended += " ";
-    extended += trainer.step() == planned ? text(planned) : "?";
+    run.config.extended.push_back({trainer.step(), steps, trainer.step() == planned});
   }
   std::string schedule = schedule_note(before, run.config.train, trainer.step());
   if (schedule.empty()) schedule = warmup_note(run.config.train);

@@ -148,7 +148,7 @@ const std::vector<ResultEntry> kResults = {
               {"parent"},
               {"data_hash"},
               {"pruning"},
-              {"extended"},
+              {"extended", {{"from"}, {"to"}, {"is_planned"}}},
               {"data"}}},
     {.file = "metrics.jsonl",
      .meaning = "a line for each evaluation",

@@ -37,7 +37,7 @@ RunConfig pruned_config(const Run& run, const Transformer& pruned, const PruneOp
   config.from = config.from_weights = "";  // the weights are those of the parent
   config.patience = 0;                     // fine-tuning takes the steps that it is given
   config.pruning = pruning_text(options);
-  config.extended = "";
+  config.extended.clear();
   config.train = finetuning(run.config.train, options.finetune, options.lr);
   return config;
 }

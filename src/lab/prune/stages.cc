@@ -31,15 +31,13 @@ TrainingStage stage_of(TrainConfig config, Index steps) {
 std::vector<TrainingStage> own_stages(const RunConfig& config, Index done, const fs::path& path) {
   std::vector<TrainingStage> stages;
   std::vector<Index> planned;
-  if (!config.extended.empty()) {
-    for (const std::string_view steps : split(config.extended, ' ')) {
-      if (steps == "?") {
-        throw Error(text("cannot repeat the schedule of ", path.string(),
-                         ": it was extended before its planned steps were done"),
-                    "leave out --from-scratch");
-      }
-      planned.push_back(std::stoll(std::string(steps)));
+  for (const Extension& extension : config.extended) {
+    if (!extension.is_planned) {
+      throw Error(text("cannot repeat the schedule of ", path.string(),
+                       ": it was extended before its planned steps were done"),
+                  "leave out --from-scratch");
     }
+    planned.push_back(extension.from);
   }
   planned.push_back(config.train.steps);
   Index before = 0;

@@ -15,12 +15,34 @@
 #include "headlab/core/tasks/table.h"
 #include "headlab/core/train/optimizer.h"
 #include "headlab/core/train/streams.h"
+#include "headlab/lab/results/members.h"
 
 namespace headlab {
 namespace {
 
 /// Returns "1.5 GB"
 std::string gigabytes(double bytes) { return text(std::round(bytes / 1e8) / 10, " GB"); }
+
+/// Reads one extension. Error unless it has these members alone, with steps that can be.
+Extension extension_of(const Json& json) {
+  const Extension read = read_as<Extension>(json);
+  require(json.members().size() == 3, "an extension must have 3 keys, got ", json.members().size());
+  require(0 <= read.from && read.from <= read.to, "from must be from 0 to ", read.to, ", got ",
+          read.from);
+  return read;
+}
+
+Setting setting_of(std::vector<Extension>& extended) {
+  const auto set = [&extended](const Json& json) {
+    in_context("extended must be a list of {from, to, is_planned}, got " + json.dump(),
+               [&] { extended = mapped(json.items(), extension_of); });
+  };
+  return {.name = "extended",
+          .placeholder = "LIST",
+          .help = "times at which the run was given another number of steps",
+          .set = set,
+          .get = [&extended] { return Json(extended); }};
+}
 
 }  // namespace
 
@@ -48,7 +70,7 @@ Settings settings_of(RunConfig& config) {
   s.string("parent", config.parent, "the run that this one was made from");
   s.string("data_hash", config.data_hash, "hash of the task's data file");
   s.string("pruning", config.pruning, "how this run was made from its parent");
-  s.string("extended", config.extended, "steps planned before the run went on further");
+  s.add(setting_of(config.extended));
   s.string("imported", config.imported, "layout of the model that was imported");
   s.string("from", config.from, "the run whose weights this one began with");
   s.string("from_weights", config.from_weights, "hash of those weights");

@@ -13,6 +13,16 @@
 
 namespace headlab {
 
+/// Extension of a run: `train --resume` with another number of steps.
+struct Extension {
+  Index from = 0;           // steps done before
+  Index to = 0;             // steps planned from then on
+  bool is_planned = false;  // whether `from` is the number of steps that was planned before
+
+  void members(auto&& f) { f("from", from), f("to", to), f("is_planned", is_planned); }
+  friend bool operator==(const Extension&, const Extension&) = default;
+};
+
 struct RunConfig {
   std::string task = "relations";  // "NAME:parameters"
   TransformerConfig model;
@@ -29,9 +39,7 @@ struct RunConfig {
   std::string parent;     // the run from which pruning created this one
   std::string data_hash;  // of the task's data file
   std::string pruning;    // the pruning that created it: "method=greedy keep=4 seed=0 ..."
-  /// Values of `steps` before each extension of the run, in order: "3000 4000"; "?" if the run was
-  /// extended before it reached them.
-  std::string extended;
+  std::vector<Extension> extended;  // in order
   /// Name of the run whose weights this one began with (`train --from`), and their hash. Empty if
   /// it began with initial values.
   std::string from, from_weights;
