@@ -22,10 +22,7 @@ std::vector<Listed> listed_files() {
     if (entry.file.empty()) {
       continue;
     }
-    std::string keys = keys_of(entry);
-    if (!keys.empty() && !keys.starts_with("headlab ")) {
-      keys.insert(0, "headlab ");
-    }
+    const std::string keys = keys_of(entry);
     rows.push_back({entry.file, entry.meaning, keys.empty() ? "" : "keys: " + keys});
   }
   return rows;

@@ -111,9 +111,10 @@ UsageError Invocation::unknown_flag(const std::string& flag) const {
   }
   const std::string setting = flag.starts_with("--") ? flag.substr(2) : "";
   if (const std::optional<UsageError> other = flag_of_another(flag, value(setting))) return *other;
-  const Error unknown = unknown_name("flag", flag, texts_of(settings_.names(), flag_of));
-  const bool near = std::string_view(unknown.what()).find("did you") != std::string_view::npos;
-  return UsageError(unknown.what(), near ? example() : text("headlab ", command_.name, " --help"));
+  const std::vector<std::string> known = texts_of(settings_.names(), flag_of);
+  const bool has_near = !nearest_name(flag, known).empty();
+  return UsageError(unknown_name("flag", flag, known).what(),
+                    has_near ? example() : text("headlab ", command_.name, " --help"));
 }
 
 }  // namespace headlab::cli

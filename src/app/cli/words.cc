@@ -14,39 +14,50 @@
 namespace headlab::cli {
 namespace {
 
+/// Kinds of words, of which a word is explained by one meaning with all its owners.
+constexpr const char *kTerm = "a term", *kFlag = "a flag of", *kRelation = "a relation of the task";
+
 struct Meaning {
-  std::string word, kind, text;
-  std::string see{};  // a command
+  std::string word;
+  std::string kind;  // kTerm, kFlag, "a column of" ...
+  std::string text;
+  std::string see{};                  // a command
+  std::vector<std::string> owners{};  // commands, tasks or results that have it
+
+  /// Returns "a flag of heads, ablate".
+  std::string kind_with_owners() const {
+    return owners.empty() ? kind : kind + " " + join(owners, ", ");
+  }
 };
+
+/// Adds a word, or its owner to the same meaning of the word if that is there.
+void add_with_owner(std::vector<Meaning>& all, Meaning added, const std::string& owner) {
+  const auto same = std::ranges::find_if(all, [&](const Meaning& one) {
+    return one.word == added.word && one.text == added.text && one.kind == added.kind;
+  });
+  Meaning& found = same == all.end() ? all.emplace_back(std::move(added)) : *same;
+  found.owners.push_back(owner);
+}
 
 void add_terms(std::vector<Meaning>& all) {
   for (const GlossaryTerm& term : glossary()) {
     for (const std::string& name : term.names) {
-      all.push_back({name, "a term", term.meaning, term.see});
+      all.push_back({name, kTerm, term.meaning, term.see});
     }
   }
 }
 
 /// Adds each flag once for all commands in which it has the same meaning.
 void add_flags(std::vector<Meaning>& all) {
-  const std::string kind = "a flag of ";
   for (const Command& command : commands()) {
     for (const Setting& flag : help_of(command).flags) {
-      const auto same = std::ranges::find_if(all, [&](const Meaning& one) {
-        return one.word == flag.name && one.text == flag.help && one.kind.starts_with(kind);
-      });
-      if (same == all.end()) {
-        all.push_back({flag.name, kind + command.name, flag.help});
-      } else {
-        same->kind += text(", ", command.name);
-      }
+      add_with_owner(all, {flag.name, kFlag, flag.help}, command.name);
     }
   }
 }
 
 /// Adds the relations of all tasks. A task whose data are missing here is left out.
 void add_relations(std::vector<Meaning>& all) {
-  const std::string kind = "a relation of the task ";
   for (const TaskEntry& entry : task_table()) {
     std::vector<Relation> relations;
     try {
@@ -55,16 +66,8 @@ void add_relations(std::vector<Meaning>& all) {
       continue;
     }
     for (const Relation& relation : relations) {
-      const auto same = std::ranges::find_if(all, [&](const Meaning& one) {
-        return one.word == relation.name && one.text == relation.description &&
-               one.kind.starts_with(kind);
-      });
-      if (same == all.end()) {
-        all.push_back(
-            {relation.name, kind + entry.name, relation.description, text("show ", entry.name)});
-      } else {
-        same->kind += text(", ", entry.name);
-      }
+      const std::string see = text("show ", entry.name);
+      add_with_owner(all, {relation.name, kRelation, relation.description, see}, entry.name);
     }
   }
 }
@@ -79,7 +82,7 @@ void add_columns(std::vector<Meaning>& all) {
   std::set<std::string> titles;
   const std::vector<ListedColumn> columns = all_columns();
   for (const auto& [column, results] : columns) {
-    all.push_back({column.title, "a column of " + join(results, ", "), column.meaning});
+    all.push_back({column.title, "a column of", column.meaning, "", results});
     titles.insert(column.title);
   }
   for (const auto& [column, results] : columns) {  // which may have another name in CSV
@@ -195,14 +198,14 @@ Output explain_words(const Words& words, const Words& lessons) {
   for (const std::string& term : terms_of(all, words, lessons)) {
     const std::string word = *known_word(all, term);
     Json found = Json::array();
-    for (const auto& [name, kind, meaning, see] : all) {
-      if (name != word) continue;
-      const bool is_term = kind == "a term";
-      const std::string origin = is_term ? "" : text(" (", kind, ")");
-      shown += wrapped(text(name, ": ", meaning, origin), "  ", text_width());
-      if (!see.empty()) shown += text("  see: headlab ", see, "\n");
-      Json entry = Json::object({{"kind", kind}, {"meaning", meaning}});
-      if (!see.empty()) entry["see"] = "headlab " + see;
+    for (const Meaning& one : all) {
+      if (one.word != word) continue;
+      const std::string kind = one.kind_with_owners();
+      const std::string origin = one.kind == kTerm ? "" : text(" (", kind, ")");
+      shown += wrapped(text(one.word, ": ", one.text, origin), "  ", text_width());
+      if (!one.see.empty()) shown += text("  see: headlab ", one.see, "\n");
+      Json entry = Json::object({{"kind", kind}, {"meaning", one.text}});
+      if (!one.see.empty()) entry["see"] = "headlab " + one.see;
       found.push_back(std::move(entry));
     }
     explained.push_back(Json::object({{"word", word}, {"meanings", std::move(found)}}));

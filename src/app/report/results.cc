@@ -352,6 +352,8 @@ std::string keys_of(const ResultEntry& entry) {
   if (entry.describes_run) {
     keys.insert(keys.end(), kKeysOfRuns.begin(), kKeysOfRuns.end());
   }
+  const bool names_stamp = std::ranges::count(keys, "headlab", &JsonKey::name) > 0;
+  if (!keys.empty() && !names_stamp) keys.insert(keys.begin(), {"headlab"});
   return keys_text(keys);
 }
 
