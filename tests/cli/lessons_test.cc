@@ -50,13 +50,7 @@ TEST_F(Learning, HelpNamesEveryKindAndListAndExplainDescribeIt) {
 }
 
 TEST_F(Learning, ComputesTheFiveTokensStepByStep) {
-  const std::string all = done({"explain", "five-tokens"}).out;
-  expect_parts(all, {"0.1237  0.2509  0.2509", "[0.4109, 0.1336]", "0.3664  0.0891",
-                     "without head 1 by 0.9600", "without head 2 by 0.9941", "0.3188  0.1114",
-                     "1 of 10 rows"});
-  EXPECT_FALSE(holds(all, "said:")) << "what articles get wrong was not asked for";
   const std::string sat = done({"explain", "five-tokens", "--query", "sat"}).out;
-  EXPECT_TRUE(holds(sat, "1 x 1 + 1 x 1  2.0000  1.4142  1.0000  0.3673")) << sat;
   EXPECT_EQ(sat.substr(0, sat.find("command: ")), [&] {
     const std::string by_number = done({"explain", "five-tokens", "--query", "2"}).out;
     return by_number.substr(0, by_number.find("command: "));
