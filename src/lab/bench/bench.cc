@@ -16,6 +16,7 @@
 #include "headlab/core/model/initial.h"
 #include "headlab/core/tensor/tape.h"
 #include "headlab/core/tensor/watch.h"
+#include "headlab/lab/results/fields.h"
 #include "headlab/lab/results/stored_json.h"
 #include "lab/bench/training_step.h"
 #include "lab/runs/timing.h"
@@ -46,21 +47,34 @@ double load_average() {
   return getloadavg(&minute, 1) == 1 ? minute : 0;
 }
 
-std::vector<Column> step_columns() {
-  return {
-      Column("config", "config", "the sizes of the model").no_legend(),
-      Column("threads", "threads", "number of threads").fixed(0).no_legend(),
-      Column("median_ms", "median ms", "median time").fixed(2).no_legend(),
-      Column("min_ms", "min ms", "shortest time").fixed(2).no_legend(),
+/// A pass, timed with a number of threads.
+struct TimedRow {
+  std::string config;
+  int threads;
+  double median_ms, min_ms, tokens_per_s, gflops, peak_memory_mb;
+  double speedup;  // pace / pace of the first row
+};
+
+Fields<TimedRow> timed_fields() {
+  using Row = TimedRow;
+  Fields<Row> fields;
+  fields.add(Column("config", "config", "the sizes of the model").no_legend(), &Row::config);
+  fields.add(Column("threads", "threads", "number of threads").fixed(0).no_legend(), &Row::threads);
+  fields.add(Column("median_ms", "median ms", "median time").fixed(2).no_legend(), &Row::median_ms);
+  fields.add(Column("min_ms", "min ms", "shortest time").fixed(2).no_legend(), &Row::min_ms);
+  fields.add(
       Column("tokens_per_s", "tokens/s", "tokens in a second").shown_as(Form::grouped).no_legend(),
-      Column("gflops", "GFLOP/s", "10^9 multiplications and additions a second").fixed(1),
-      Column("peak_memory_mb", "memory MB", "largest memory of the process").fixed(0),
-      Column("speedup", "speed-up", "pace / pace of the first row").fixed(2)};
+      &Row::tokens_per_s);
+  fields.add(Column("gflops", "GFLOP/s", "10^9 multiplications and additions a second").fixed(1),
+             &Row::gflops);
+  fields.add(Column("peak_memory_mb", "memory MB", "largest memory of the process").fixed(0),
+             &Row::peak_memory_mb);
+  fields.add(Column("speedup", "speed-up", "pace / pace of the first row").fixed(2), &Row::speedup);
+  return fields;
 }
 
-/// Times a pass with a number of threads, and returns a row of step_columns(). `first_ms` is the
-/// median of the first row; 0 in that row.
-Json::Array timed_row(const TimedPass& pass, int threads, double first_ms) {
+/// Times a pass with a number of threads. `first_ms` is the median of the first row; 0 in that row.
+TimedRow timed_row(const TimedPass& pass, int threads, double first_ms) {
   set_thread_count(threads);
   const std::vector<double> times = time_steps(pass.run, pass.options.steps);
   const double batch = static_cast<double>(pass.options.batch);
@@ -125,7 +139,8 @@ Result bench_result(const BenchOptions& options, std::vector<Column> columns) {
 }
 
 Result time_pass(const TimedPass& pass) {
-  Result found = bench_result(pass.options, step_columns());
+  const Fields<TimedRow> fields = timed_fields();
+  Result found = bench_result(pass.options, fields.columns());
   Table& table = found.tables[0];
   const int before = thread_count();
   std::vector<int> all = pass.options.threads;
@@ -135,12 +150,13 @@ Result time_pass(const TimedPass& pass) {
     found.about["threads"] = all[0];
   }
   if (pass.options.steps == 0) return found;
-  const std::size_t median_ms = table.index_of("median_ms");
+  std::vector<TimedRow> rows;
   for (const int threads : all) {
-    const double first_ms = table.rows.empty() ? 0 : table.rows[0][median_ms].number();
-    table.rows.push_back(timed_row(pass, threads, first_ms));
+    const double first_ms = rows.empty() ? 0 : rows[0].median_ms;
+    rows.push_back(timed_row(pass, threads, first_ms));
   }
   set_thread_count(before);
+  table.rows = fields.table({}, rows).rows;
   if (*std::ranges::max_element(all) > processor_count()) {
     table.note = text("Times with more than ", processor_count(),
                       " threads are those of this many: this process may use ", processor_count(),
