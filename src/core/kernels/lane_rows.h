@@ -9,7 +9,7 @@
 //
 // A lane never reads another lane, so results do not depend on the problems next to them. Products
 // of such matrices are tiles of kRows x kColumns sums. Read next: short_attention.cc,
-// cross_entropy.cc.
+// lane_rows.cc.
 #pragma once
 
 #include <array>
