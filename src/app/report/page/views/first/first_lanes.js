@@ -85,29 +85,29 @@ function showArc(node, one, x, {query, key}) {
   node.setAttribute('stroke-opacity', off ? '0.6' : Math.max(0.12, weight).toFixed(2));
 }
 
-/// The key as a disc with its first letters, or with the whole word where there is room for it.
+/// The key as a disc with its letter. A word has an oval of at most the width of a tile, in letters
+/// that are as small as those of its tile.
 function discOf(one, key, {size, height, texts, query}) {
   const x = middle(size, key);
   const y = height - 17;
-  const letters = [...(texts[key] ?? '')];
-  const room = 7 * letters.length + 10;  // of a whole word
-  const isWhole = letters.length > 2 && room <= size;
-  const radius = Math.min(11, size / 2 - 0.5);
-  const shape = isWhole
-    ? svgNode('rect', {class: 'disc', x: x - room / 2, y: y - 11, width: room, height: 22, rx: 11})
-    : svgNode('circle', {class: 'disc', cx: x, cy: y, r: radius});
-  const look = letters.length > 2 ? 'disc-text three' : 'disc-text';
-  const shown = isWhole ? letters : letters.slice(0, 3);
-  return svgNode('g', {class: `c${colorOfKey(one, query, key)}`}, shape,
-    size >= 14 && svgNode('text', {class: look, x, y: y + 4.5, 'text-anchor': 'middle'},
-      shown.join('')));
+  const words = texts[key] ?? '';
+  const count = [...words].length;
+  const isWord = count > 2;
+  const wide = Math.min(6.5 * count + 7, size - 1);
+  const shape = isWord
+    ? svgNode('rect', {class: 'disc', x: x - wide / 2, y: y - 11, width: wide, height: 22, rx: 11})
+    : svgNode('circle', {class: 'disc', cx: x, cy: y, r: Math.min(11, size / 2 - 0.5)});
+  const label =
+    svgNode('text', {class: 'disc-text', x, y: y + 4.5, 'text-anchor': 'middle'}, words);
+  if (isWord) label.style.fontSize = fontOf(count, wide);
+  return svgNode('g', {class: `c${colorOfKey(one, query, key)}`}, shape, size >= 14 && label);
 }
 
-/// The words in an empty lane.
-function notAskedText(one, at, width, base) {
-  const x = Math.max(90, Math.min(at, width - 90));
-  return svgNode('text', {class: 'not-asked', x, y: base - 10, 'text-anchor': 'middle'},
-    `not asked at this ${unitOf()}`);
+/// The words in an empty lane, to the left of its query if there is room.
+function notAskedText(at, base) {
+  const isLeft = at > 170;
+  return svgNode('text', {class: 'not-asked', x: at + (isLeft ? -10 : 10), y: base - 10,
+    'text-anchor': isLeft ? 'end' : 'start'}, `not asked at this ${unitOf()}`);
 }
 
 /// The picture of a lane: dots for tokens, an arc for each head and key, the key in a disc.
@@ -128,7 +128,7 @@ function laneSvg(one, size, height, arcs) {
     range(texts.length, (s) => svgNode('circle', {class: 'tick', cx: middle(size, s), cy: base,
       r: 1.5})),
     drawn.map((arc) => arc.node),
-    !keys.length && one.r >= 0 && notAskedText(one, query, width, base),
+    !keys.length && one.r >= 0 && notAskedText(query, base),
     svgNode('circle', {class: 'from', cx: query, cy: base, r: Math.min(5, size / 3)}),
     (one.r >= 0 ? keys : keys.slice(0, 1)).map((key) => discOf(one, key, box)));
 }
@@ -165,7 +165,8 @@ function whoIn(one) {
 function nameOf(one) {
   const {via} = one.r >= 0 ? askedInLane(one) : {via: null};
   const meaning = meaningOf(one);
-  const isShort = [...meaning].length <= 26 && !/^\d+ back$/.test(spoken(one.name));
+  const most = narrow() ? 16 : 26;
+  const isShort = [...meaning].length <= most && !/^\d+ back$/.test(spoken(one.name));
   const early = via != null && `asked at the key “${exampleTokens()[via]}”, one layer earlier`;
   const more = early || (isShort && laneHeight() >= 52 ? meaning : '');
   const name = one.r < 0 && !isStored() ? 'where it looks' : spoken(one.name);
@@ -263,16 +264,18 @@ const withHeight = (height) => (node) => {
   return node;
 };
 
-/// Scrolls to the query and its first key, if one of them is out of sight.
+/// Scrolls to the query and its keys, as many as fit with it, if one of them is out of sight.
 function showQuery(scroller, size) {
-  const at = middle(size, queryNow());
   const {scrollLeft, clientWidth} = scroller;
-  const isSeen = (x) => x > scrollLeft && x < scrollLeft + clientWidth;
-  const [key] = questions().flatMap((one) => (one.kind === 'self' ? keysOf(one) : []));
-  if (isSeen(at) && (key == null || isSeen(middle(size, key)))) return;
-  const both = (at + middle(size, key ?? queryNow())) / 2;
-  const far = Math.abs(at - both) > clientWidth / 2 - size;
-  scroller.scrollLeft = far ? at - clientWidth + 2 * size : both - clientWidth / 2;
+  const at = queryNow();
+  const isSeen = (s) => s * size >= scrollLeft && (s + 1) * size <= scrollLeft + clientWidth;
+  const keys = questions().flatMap((one) => (one.kind === 'self' ? keysOf(one) : []));
+  const near = keys.filter((s) => (Math.abs(at - s) + 1) * size <= clientWidth);
+  const shown = [at, ...near];
+  if (shown.every(isSeen)) return;
+  const isFar = keys.length > 0 && !near.length;
+  const both = (middle(size, Math.min(...shown)) + middle(size, Math.max(...shown))) / 2;
+  scroller.scrollLeft = isFar ? middle(size, at) - clientWidth + 2 * size : both - clientWidth / 2;
 }
 
 /// The board: names, tokens with lanes, answers, and the loss. `update` fills it from the state;
