@@ -351,6 +351,14 @@ for (const [column, words, low] of [
   expect(cell.words === words && cell.low === low, `a cell by its column: ${cell.words}, not ${words}`);
 }
 
+// ---- weights: never a power of ten
+for (const [weight, words, places] of [[6.67e-15, '<\u00a00.001'], [0.00099, '<\u00a00.001'],
+  [0, '0'], [0.0012, '0.0012'], [0.876, '0.88'], [1, '1'], [6.67e-15, '<\u00a00.0001', 4],
+  [0.00099, '0.00099', 4]]) {
+  const said = charts.weightText(weight, places);
+  expect(said === words, `a weight of ${weight}: ${said}`);
+}
+
 // ---- the sentence of a sweep that compares other settings than numbers of heads
 const LAYERS = {verdict: '2 layers have a lower loss than 1.', reason: 'With 1 the loss is 3 times.'};
 const NORM = {verdict: 'No norm is better.', reason: 'The intervals overlap.'};

@@ -30,6 +30,11 @@ def share(number):
     return float(first.percent(number).split()[0])
 
 
+def below(sign, number, value):
+    """A number as it is written and its value; after "<" whether the value is below it."""
+    return ("1", value < float(number)) if sign else (number, value)
+
+
 def row_of(run, at, query):
     return run.pattern(at)["pattern"][query]
 
@@ -247,9 +252,9 @@ RULES = [
     (rf"Its heads have no role to show: .* right in {NUMBER} %\.", lambda m, run, at: [
         (m[1], share(guess(run)))]),
     (r"(.* finds .*) of (\d+) letters\.", found_classes),
-    (rf"{NUMBER} of its attention is on the keys of “(.+?)”, baseline {NUMBER}\.",
-     lambda m, run, at: [(m[1], run.score(at["head"], m[2])["mass"]),
-                         (m[3], run.score(at["head"], m[2])["baseline"])]),
+    (rf"(< )?{NUMBER} of its attention is on the keys of “(.+?)”, baseline (< )?{NUMBER}\.",
+     lambda m, run, at: [below(m[1], m[2], run.score(at["head"], m[3])["mass"]),
+                         below(m[4], m[5], run.score(at["head"], m[3])["baseline"])]),
     (r"Step (\d+) of \d+: half of its final attention on .* was there\.", half_lift),
     (r".* at step (\d+), the first that was tracked\.", lambda m, run, at: [
         (m[1], run.lines("heads.jsonl")[0]["step"])]),
@@ -263,7 +268,9 @@ RULES = [
         (m[1], width_of(run))]),
     (rf"Worst: .+, {NUMBER} nats, {NUMBER} % right\.", worst),
     (r"At each token, the model names (.*)\.", lambda m, run, at: [
-        (n, int(r["name"][4:])) for n, r in zip(re.findall(r"(\d+) back", m[1]), run.heads["relations"])]),
+        (n, int(r["name"][4:])) for n, r in zip(
+            re.findall(r"\d+", m[1]),
+            [r for r in run.heads["relations"] if r["name"].startswith("back")])]),
     (rf"At the end: held out {NUMBER}, training {NUMBER}; .*", lambda m, run, at: [
         (m[1], run.lines("metrics.jsonl")[-1]["loss"]),
         (m[2], run.lines("metrics.jsonl")[-1]["train_loss"])]),

@@ -59,6 +59,12 @@ export function digits(v, places = 4) {
     return v.toExponential(2).replace('e+', 'e').replace('-', '−').replace('e-', 'e−');
   return String(Number(v.toPrecision(places))).replace('-', '−');
 }
+/// An attention weight, or another share of attention, from 0 to 1; with four places to the fourth
+/// decimal.
+export function weightText(v, places = 2) {
+  const least = places < 4 ? 0.001 : 0.0001;
+  return v > 0 && v < least ? `<\u00a0${least}` : digits(v, places);
+}
 export const grouped = (n) => String(n).replace(/\B(?=(\d{3})+$)/g, ',');
 
 /// The legend of the colours: the scale from its least to its largest value.
@@ -194,7 +200,7 @@ export const extent = (values, low, high) =>
 
 /// The items of one bar: its name, the bar from zero, its interval, its tick, and at the end of the
 /// row, where no tick is, its number.
-function barItems(row, y, {left, end, at}) {
+function barItems(row, y, {left, end, at, number}) {
   const items = [
     label(left - 6, y + 9, shortened(row.name, left - 8), {anchor: 'end', bold: row.strong}),
   ];
@@ -205,7 +211,7 @@ function barItems(row, y, {left, end, at}) {
     items.push(rect(from, y + 2, Math.max(to - from, 1), 14, {fill}));
     if (Number.isFinite(row.low))
       items.push(...onPaper([[at(row.low), y + 9], [at(row.high), y + 9]], 1.5, 4));
-    items.push(label(end, y + 9, digits(row.value, 3), {size: 11}));
+    items.push(label(end, y + 9, number(row.value, 3), {size: 11}));
   }
   if (Number.isFinite(row.tick))
     items.push(...onPaper([[at(row.tick), y - 1], [at(row.tick), y + 19]], 2, 5));
@@ -213,8 +219,9 @@ function barItems(row, y, {left, end, at}) {
 }
 
 /// Horizontal bars from zero. rows: [{name, value, low, high, tick, color, strong}]; a tick is a
-/// value to compare with, such as a baseline.
-export function bars({about, width, rows, unit, low, high, tickName, say}) {
+/// value to compare with, such as a baseline. `number` makes the texts of values.
+export function bars(options) {
+  const {about, width, rows, unit, low, high, tickName, say, number = digits} = options;
   const names = rows.map((r) => r.name);
   const left = Math.min(width * 0.42, Math.max(30, ...names.map((t) => textWidth(t))) + 10);
   const values = rows.flatMap((r) => [r.value, r.low, r.high, r.tick, 0])
@@ -225,12 +232,12 @@ export function bars({about, width, rows, unit, low, high, tickName, say}) {
   const step = 22;
   const top = 6;
   const bottom = top + rows.length * step;
-  const places = {left, end: left + wide + 8, at};
+  const places = {left, end: left + wide + 8, at, number};
   const items = rows.flatMap((row, i) => barItems(row, top + i * step, places));
   items.push(line([[at(0), top - 4], [at(0), bottom]], {stroke: 'edge'}));
   items.push(small(left, bottom + 9, tickName ? `${unit}   ┃ ${tickName}` : unit));
   const ends = rows.some((r) => Number.isFinite(r.low)) ? ['low', 'high'] : [];
-  const text = (r) => `${rows[r].name}: ${digits(rows[r].value)} ${unit}` +
+  const text = (r) => `${rows[r].name}: ${number(rows[r].value)} ${unit}` +
     (Number.isFinite(rows[r].low) ? ` (${digits(rows[r].low)} to ${digits(rows[r].high)})` : '') +
     (Number.isFinite(rows[r].tick) ? `; ${tickName} ${digits(rows[r].tick)}` : '');
   return {

@@ -2,7 +2,7 @@
 // needed, when it emerged, and whether it survives pruning. All of it is of the step that is shown,
 // or says of which. The first screen and the view of a head show it. Read next: head_words.js.
 import {idOfPair} from '../engine/reports.js';
-import {digits, shortened} from '../draw/charts.js';
+import {shortened, weightText} from '../draw/charts.js';
 import {button, code, el, explained, link, svgNode} from '../draw/ui.js';
 import {app, go, isLive, isStored, run, trace} from '../state/state.js';
 import {formatHash} from '../state/address.js';
@@ -52,7 +52,7 @@ function largestKeys(row, keys) {
     words(86, 12 + 20 * i, `${shortened(keys[s], 56, 11)} at ${s}`, {'text-anchor': 'end'}),
     svgNode('rect', {class: 'fill', x: 92, y: 1 + 20 * i, height: 14,
       width: Math.max(0.5, 104 * weight)}),
-    words(202, 12 + 20 * i, digits(weight, 2), {class: 'ink'}),
+    words(202, 12 + 20 * i, weightText(weight), {class: 'ink'}),
   ]));
 }
 

@@ -2,7 +2,7 @@
 // row whose condition holds is shown, its lead in bold. Conditions and texts read one object of
 // facts, so that a test can compute the same facts from the files of a run.
 // Read next: head_card.js.
-import {digits} from '../draw/charts.js';
+import {digits, weightText} from '../draw/charts.js';
 import {app, headsOf, isLive, isStored, run, task, trace} from '../state/state.js';
 import {countsWithout, guessShare} from './counts.js';
 import {bestPoints, costOf, emergenceStepOf, lossWithout, percent, roleAtEnd} from './heads.js';
@@ -98,7 +98,7 @@ function factsOfHead(x) {
 
 const atStep = (f) => (f.step == null ? '' : `At step ${f.step}: `);
 const soFar = (f) => (f.counted === Infinity ? '' : ` (${f.counted} of ${f.of} so far)`);
-const againstBaseline = (f) => (f.baseline == null ? '' : `, baseline ${digits(f.baseline, 2)}`);
+const againstBaseline = (f) => (f.baseline == null ? '' : `, baseline ${weightText(f.baseline)}`);
 const notYet = (command) => ({lead: () => 'Not measured yet.', text: () => ' ',
   command: (f) => `headlab ${command} ${f.run}`});
 
@@ -107,7 +107,7 @@ const ATTENDS_TO = [
     text: () => ' Below: the weights of the query.'},
   {name: 'spread', when: (f) => !f.asks && f.largest < 3 * f.even,
     lead: () => 'No right keys known.', text: (f) => ' From the query its attention is spread ' +
-      `over many tokens (even: ${digits(f.even, 2)}).`},
+      `over many tokens (even: ${weightText(f.even)}).`},
   {name: 'no-truth', when: (f) => !f.asks, lead: () => 'No right keys known.',
     text: () => ' Below: where it looks from the query.'},
   {name: 'no-question', when: (f) => !f.isAsked, lead: () => 'No question',
@@ -120,8 +120,9 @@ const ATTENDS_TO = [
     text: () => ' No query asks for its keys.'},
   {name: 'no-role', when: (f) => !f.does, lead: (f) => `${atStep(f)}No role.`,
     text: (f) =>
-      ` ${digits(f.mass, 2)} of its attention is on the keys of “${f.best}”${againstBaseline(f)}.`},
-  {name: 'share', when: () => true, lead: (f) => atStep(f) + digits(f.mass, 2),
+      ` ${weightText(f.mass)} of its attention is on the keys of “${f.best}”` +
+      `${againstBaseline(f)}.`},
+  {name: 'share', when: () => true, lead: (f) => atStep(f) + weightText(f.mass),
     text: (f) => ` of its attention is on the keys of “${f.best}”${againstBaseline(f)}.`},
 ];
 

@@ -3,7 +3,7 @@
 import {range} from '../engine/numbers.js';
 import {normalises} from '../engine/kinds.js';
 import {remember} from '../draw/draw.js';
-import {digits, matrix, rect, shaded} from '../draw/charts.js';
+import {digits, matrix, rect, shaded, weightText} from '../draw/charts.js';
 import {note, quoted, visible} from '../draw/ui.js';
 import {
   app, chosen, example, exampleIndex, go, isStored, noPattern, run, task, trace,
@@ -147,7 +147,7 @@ export function patternPicture(width, {head, lock = head, values, title, rel = -
     const isRight = truth && truth[t].keys.includes(s);
     const found = isRight ? rightKeyWords(rel, truth[t].hit) : '';
     return `query ${t} ${quoted(queries[t])} → key ${s} ${quoted(keys[s])}: ` +
-      `${digits(map.values[t * map.cols + s])}${found}`;
+      `${weightText(map.values[t * map.cols + s], 4)}${found}`;
   };
   const isScored = (t) => !truth || truth[t].keys.length > 0;
   const missed = (r) => (isScored(r0 + r) ? Math.max(0, 1 - truth[r0 + r].mass) : 0);

@@ -1,7 +1,7 @@
 // Facts about a head on a page of stored patterns: known patterns, focus, and the most similar
 // head, all from the scores of the program. They take the places of facts that need a model:
 // ablation, training and pruning. Read next: first_drawer.js, head.js.
-import {bars, digits} from '../draw/charts.js';
+import {bars, digits, weightText} from '../draw/charts.js';
 import {el, link, svgNode} from '../draw/ui.js';
 import {app, go, run} from '../state/state.js';
 import {formatHash} from '../state/address.js';
@@ -20,7 +20,7 @@ const rowOfPicture = (name, share, i) => [
   svgNode('rect', {class: 'track', x: 78, y: 1 + 20 * i, width: 116, height: 14}),
   svgNode('rect', {class: 'fill', x: 78, y: 1 + 20 * i, height: 14,
     width: 116 * Math.max(0, Math.min(1, share))}),
-  svgNode('text', {x: 198, y: 12 + 20 * i, class: 'ink'}, digits(share, 2)),
+  svgNode('text', {x: 198, y: 12 + 20 * i, class: 'ink'}, weightText(share)),
 ];
 
 const smallBars = (rows) => svgNode('svg', {viewBox: '0 0 240 66', 'aria-hidden': 'true'},
@@ -30,10 +30,11 @@ function knownWords(x) {
   const [best] = knownOf(x);
   if (!best) return [el('b', null, 'None:'), ' no query can attend to a known pattern.'];
   const {like} = storedRecord(x);
-  if (!like) return [el('b', null, 'None:'), ` at most ${digits(best[1], 2)} of its attention is ` +
-    `on one, “${best[0]}”.`];
-  return [el('b', null, `“${like}”:`), ` it has ${digits(best[1], 2)} of the attention where a ` +
-    'query can choose.'];
+  const share = weightText(best[1]);
+  if (!like) return [el('b', null, 'None:'), ` at most ${share} of its attention is on one, ` +
+    `“${best[0]}”.`];
+  return [el('b', null, `“${like}”:`), ` it has ${share} of the attention where a query can ` +
+    'choose.'];
 }
 
 function focusWords(x) {
@@ -65,12 +66,13 @@ export function knownBars(width, x) {
   const rows = knownOf(x);
   return bars({
     width: Math.min(width, 560), unit: 'attention on the keys of the pattern', low: 0, high: 1,
+    number: weightText,
     rows: rows.map(([name, value]) => ({name, value})),
     about: {
       name: `known-${x.at}`, title: 'Known patterns',
       sentence: 'The mean attention on the keys of each pattern, over queries that can attend to ' +
         'other keys as well.',
     },
-    say: (r) => `${rows[r][0]}: ${digits(rows[r][1], 3)}`,
+    say: (r) => `${rows[r][0]}: ${weightText(rows[r][1], 3)}`,
   });
 }

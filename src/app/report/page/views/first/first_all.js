@@ -2,7 +2,7 @@
 // to each key for each head, as strong as its weight. Read next: first.js.
 import {range} from '../../engine/numbers.js';
 import {SERIES} from '../../draw/draw.js';
-import {digits, label, line, shortened, tableNumber} from '../../draw/charts.js';
+import {label, line, shortened, tableNumber, weightText} from '../../draw/charts.js';
 import {figure, quoted} from '../../draw/ui.js';
 import {headsOf, run, trace} from '../../state/state.js';
 import {patternOf, rowOf, tokensOf} from '../../parts/pattern.js';
@@ -68,7 +68,7 @@ function allHeadsPicture(width) {
     table: () => ({head: ['head', 'largest weight on', 'weight'], rows: rows.map(words)}),
     marks: {
       rows: rows.length, cols: () => 1,
-      text: (r) => `head ${words(rows[r])[0]}: ${digits(Math.max(...rows[r].weights))} on ` +
+      text: (r) => `head ${words(rows[r])[0]}: ${weightText(Math.max(...rows[r].weights), 4)} on ` +
         words(rows[r])[1],
       box: (r) => {
         const layer = layers.findIndex(({index}) => index === rows[r].x.m);

@@ -5,7 +5,7 @@
 import {range} from '../../engine/numbers.js';
 import {forwardPass} from '../../engine/pass.js';
 import {idOfPair} from '../../engine/reports.js';
-import {digits} from '../../draw/charts.js';
+import {weightText} from '../../draw/charts.js';
 import {button, el} from '../../draw/ui.js';
 import {
   ablatedGates, app, gateArray, go, headsOf, isLive, isSlow, memo, onlyHeads, run, task, timeSteps,
@@ -172,7 +172,7 @@ function feederStep({x, question, heads, before, after}) {
   return {name: 'feeder', h: x.at, set: {gates: ablatedGates([x])},
     title: `Ablate ${x.at} (${spoken(own.name)}): ${spoken(question.name)} breaks too`,
     because: `${listed(heads)} ${are} still on, but ${they} what ${x.at} wrote, one layer ` +
-      `earlier: ${digits(after, 2)} of the attention is right, ${digits(before, 2)} before. `};
+      `earlier: ${weightText(after)} of the attention is right, ${weightText(before)} before. `};
 }
 
 function keptWordsOf(names) {

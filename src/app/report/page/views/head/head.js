@@ -6,7 +6,7 @@ import {keysSeen} from '../../engine/model.js';
 import {pca, range} from '../../engine/numbers.js';
 import {forwardPass} from '../../engine/pass.js';
 import {headWrites, whyWeight} from '../../engine/why.js';
-import {bars, digits, matrix, shortened, small} from '../../draw/charts.js';
+import {bars, digits, matrix, shortened, small, weightText} from '../../draw/charts.js';
 import {plot} from '../../draw/plot.js';
 import {button, choice, dynamic, el, figure, live, note, quoted, tableOf} from '../../draw/ui.js';
 import {
@@ -73,8 +73,8 @@ function besidePicture(width) {
     head: other.head, values: other.map, title: other.title, rel: relation(x), lock: x,
     say: (t, s) => {
       const [a, b] = values(t, s);
-      return `query ${t}, key ${s}: ${x.at} ${digits(a)}, other ${digits(b)}, difference ` +
-        `${digits(a - b)}`;
+      return `query ${t}, key ${s}: ${x.at} ${weightText(a, 4)}, other ${weightText(b, 4)}, ` +
+        `difference ${digits(a - b)}`;
     },
   });
 }
@@ -110,7 +110,7 @@ function rowPicture(width, x) {
         `weight. Key ${s} ${quoted(keys[s])}: the products add up to ${digits(locked.score, 3)}; ` +
         `divided by √${locked.q.length}${distance} ` +
         `that is ${digits(locked.scaled, 3)}; ${attentionFunctionOf(run().config)} over ${n} ` +
-        `keys makes it ${digits(locked.weight, 3)}.` +
+        `keys makes it ${weightText(locked.weight, 3)}.` +
         (hidden ? ' The mask hides this key, so its weight is 0.' : ''),
     },
     say: (r, c) => `key ${shown[r]}, dimension ${c}: query ${digits(why[r].q[c])} × key ` +
@@ -152,13 +152,14 @@ function truthBars(width, x) {
     return lacking('heads.json', 'Scores against the ground truth are') ||
       note('No relation of the task applies to this head.');
   const scoreWords = (s) => [
-    `mass ${digits(s.mass)}`, `baseline ${digits(s.baseline)}`, `lift ${digits(s.lift)}`,
-    `p ${digits(s.p, 3)}`, ...(s.queries != null ? [`${s.queries} queries`] : []),
+    `mass ${weightText(s.mass, 4)}`, `baseline ${weightText(s.baseline, 4)}`,
+    `lift ${digits(s.lift)}`, `p ${digits(s.p, 3)}`,
+    ...(s.queries != null ? [`${s.queries} queries`] : []),
   ].join(', ');
   const owned = ownedBy(x);
   return bars({
     width: Math.min(width, 560), unit: 'attention on the right keys', low: 0, high: 1,
-    tickName: 'baseline',
+    number: weightText, tickName: 'baseline',
     rows: rows.map(({name, i, score}) => ({
       name: spoken(name), value: score.mass, tick: score.baseline, strong: i === relation(x),
     })),
@@ -167,7 +168,7 @@ function truthBars(width, x) {
       sentence: `Over ${run().reports.heads?.examples ?? 'all scored'} examples. ` +
         `${x.at} is the owner of ${owned.map(spoken).join(', ') || 'no question'}.`,
     },
-    say: (r) => `${rows[r].name}: ${scoreWords(rows[r].score)}`,
+    say: (r) => `${spoken(rows[r].name)}: ${scoreWords(rows[r].score)}`,
   });
 }
 
