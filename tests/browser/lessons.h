@@ -51,6 +51,10 @@ class Lessons : public Exercises {
   void lesson(const std::string& name, const std::string& more = "") {
     open(book(), "#view=learn&lesson=" + name + more);
   }
+  /// Opens what is folded for specialists.
+  void open_more() {
+    tab().evaluate("document.querySelectorAll('.more').forEach((one) => one.open = true)");
+  }
   void lesson_of_run(const std::string& name, const std::string& more = "") {
     open(full, "#view=learn&world=run&lesson=" + name + more);
   }

@@ -91,8 +91,10 @@ TEST_F(Readers, SeeThatATableGoesOn) {
   double wider = 0;
   for (const int width : {320, 700}) {
     tab().resize(width, 640);
-    for (const char* view : {"bench", "results", "about", "learn&lesson=mistakes"}) {
+    for (const char* view :
+         {"bench", "results", "about", "learn&lesson=true", "learn&lesson=many"}) {
       go_to(std::string("#view=") + view);
+      tab().evaluate("document.querySelectorAll('#view .more').forEach((one) => one.open = true)");
       tab().evaluate("globalThis.boxes = [...document.querySelectorAll('#view .table')]");
       wider += tab().number("boxes.filter((box) => box.scrollWidth > box.clientWidth).length");
       EXPECT_EQ(tab().text("boxes.filter((box) => box.scrollHeight > box.clientHeight + 1 || "
@@ -182,7 +184,8 @@ TEST_F(Readers, WithoutScriptsSeeConclusionMapsAndScores) {
   EXPECT_FALSE(tab().holds("document.getElementById('static').hidden"));
   EXPECT_TRUE(tab().holds("document.getElementById('app').hidden"));
   EXPECT_TRUE(shows("#conclusion", "4 heads")) << words("#conclusion");
-  EXPECT_TRUE(shows("#conclusion", "the model names the token 1 back")) << "what is asked";
+  EXPECT_TRUE(shows("#conclusion", "the model names the token 1 back"))
+      << "what is asked";
   EXPECT_TRUE(shows("h1", "full"));
   EXPECT_TRUE(there("#scores-table tbody tr"));
   EXPECT_TRUE(shows("#static pre", "0.3") && shows("#static pre", "█")) << words("#static pre");

@@ -48,8 +48,8 @@ class Study {
 /// The views of a page of a run, by the names in its address.
 constexpr const char* kViews[] = {"first", "head", "bench", "results", "learn", "about"};
 /// The lessons, by theirs.
-constexpr const char* kLessons[] = {"vectors", "numbers",   "budget",   "patterns", "many",
-                                    "true",    "exercises", "glossary", "mistakes"};
+constexpr const char* kLessons[] = {"vectors", "numbers", "budget",    "patterns",
+                                    "many",    "true",    "exercises", "glossary"};
 
 /// `full`: four heads on `relations`, with every analysis; `pruned`: three of them. Made once.
 inline const Study& the_study() {

@@ -62,8 +62,8 @@ Json known_results() {
   return all;
 }
 
-constexpr const char* kLessons[] = {"vectors", "numbers",   "budget",   "patterns", "many",
-                                    "true",    "exercises", "glossary", "mistakes"};
+constexpr const char* kLessons[] = {"vectors", "numbers", "budget",    "patterns",
+                                    "many",    "true",    "exercises", "glossary"};
 
 using PageLessons = PageCore;
 

@@ -23,7 +23,7 @@ import {sweepView} from './views/sweep/sweep.js';
 import {headView} from './views/head/head.js';
 import {benchView} from './views/experiment/experiment.js';
 import {resultsView} from './views/results/results.js';
-import {appendixLesson, firstRun, glossary, glossaryLesson, learnView} from './lessons/learn.js';
+import {firstRun, glossary, glossaryLesson, learnView} from './lessons/learn.js';
 import {vectorsLesson} from './lessons/lesson_vectors.js';
 import {budgetLesson, numbersLesson} from './lessons/lesson_numbers.js';
 import {patternsLesson, trueLesson} from './lessons/lesson_patterns.js';
@@ -34,7 +34,7 @@ import {exercisesLesson} from './lessons/lesson_exercises.js';
 const LESSONS = {
   vectors: vectorsLesson, numbers: numbersLesson, budget: budgetLesson, patterns: patternsLesson,
   many: manyLesson, true: trueLesson, exercises: exercisesLesson,
-  glossary: glossaryLesson, mistakes: appendixLesson,
+  glossary: glossaryLesson,
 };
 
 // ---- controls --------------------------------------------------------------------------------

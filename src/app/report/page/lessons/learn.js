@@ -82,6 +82,11 @@ export function labBox(key, words, initial) {
   return el('label', null, box, ` ${words}`);
 }
 
+/// What is for specialists, folded behind "More"; its figures are drawn when it opens.
+export const folded = (words, ...children) => el('details', {
+  class: 'more', ontoggle: () => app.figures.forEach((one) => one.draw()),
+}, el('summary', null, `More: ${words}`), ...children);
+
 export const queryChoice = (world) =>
   choice('lab-query', 'Query', world.tokens.map((words, t) => [t, `${t} ${words}`]),
     (v) => go({q: Number(v)}), () => queryOf(world));
@@ -215,6 +220,3 @@ export const glossaryLesson = {
     live(filter);
   },
 };
-
-/// Common errors in articles: a lesson of text alone.
-export const appendixLesson = {build() {}};

@@ -1,8 +1,11 @@
-// Lesson on the number of heads: the same width in 1, 2 or 4 heads; how diverse trained heads are;
-// all trained models on one input; and, folded, how many parameters that takes.
+// Lesson on the number of heads: the same width in 1, 2 or 4 heads; all trained models on one
+// input; and, folded, how widely heads look, how diverse trained heads are, and how many parameters
+// they take.
 import {normalises} from '../engine/kinds.js';
 import {forwardPass} from '../engine/pass.js';
-import {digits, grouped, rect, shaded, small, tableNumber, textWidth} from '../draw/charts.js';
+import {
+  digits, grouped, label, rect, shaded, shortened, small, tableNumber, textWidth,
+} from '../draw/charts.js';
 import {plot} from '../draw/plot.js';
 import {button, dynamic, el, figure, live, note, tableOf} from '../draw/ui.js';
 import {
@@ -15,8 +18,8 @@ import {
   attentionSizes, diversityOf, entropyOf, focusOf, headsOfWorld, isUniform,
 } from '../engine/worked_example.js';
 import {
-  controlRow, cutNote, fixed, hasRun, headNames, isRunWorld, lab, labBox, labChoice, lessonWorld,
-  setLab,
+  controlRow, cutNote, fixed, folded, hasRun, headNames, isRunWorld, lab, labBox, labChoice,
+  lessonWorld, setLab,
 } from './learn.js';
 
 const COUNT_FIELDS = [['d', 512, 65536, 'width of a token'], ['H', 8, 1024, 'heads']];
@@ -50,7 +53,6 @@ function countNodes() {
   const known = [[512, 8], [768, 12], [512, 7], [4, 8]].map(([d, H]) =>
     button(`${d} / ${H}`, () => setLab({d, H, bias: 1}), {id: `count-${d}-${H}`}));
   return [
-    el('h3', null, 'What do heads cost in parameters?'),
     controlRow(...COUNT_FIELDS.map(countField), labBox('bias', 'biases', 1), ...known),
     dynamic('div', {id: 'count'}, countTable),
     el('p', {class: 'again'}, 'command: ', dynamic('code', null,
@@ -61,6 +63,68 @@ const splitNow = (world) => {
   const H = lab('heads', world.heads);
   return {H, heads: headsOfWorld(world, H)};
 };
+
+/// The sizes of the maps of some heads side by side, and the rectangle of a cell of one of them.
+function splitGrid(width, heads, {tokens, keys}) {
+  const left = 64;
+  const top = 36;
+  const gap = 10;
+  const side = Math.min(170, (width - left) / heads.length - gap);
+  const cell = side / keys.length;
+  const from = (h) => left + h * (side + gap);
+  const box = (h, r, c) => [from(h) + cell * c, top + cell * r, cell, cell];
+  const find = (x, y) => {
+    const h = Math.floor((x - left) / (side + gap));
+    const c = Math.floor((x - from(h)) / cell);
+    const r = Math.floor((y - top) / cell);
+    const isInside = h >= 0 && h < heads.length && c < keys.length && r >= 0 && r < tokens.length;
+    return isInside ? [r, h * keys.length + c] : null;
+  };
+  return {left, top, side, cell, from, box, find, tall: cell * tokens.length};
+}
+
+/// The map of one head, with the words it looks at if there is room for them.
+function splitMap({weights}, h, name, most, {keys}, {from, top, side, tall, cell}) {
+  const isNamed = cell >= 24;
+  return [
+    label(from(h), 10, `head ${name}`, {bold: true}),
+    ...(isNamed ? keys : []).map((words, c) => small(from(h) + cell * (c + 0.5), 26,
+      shortened(words, cell, 11), {anchor: 'middle'})),
+    {type: 'map', x: from(h), y: top, w: side, h: tall, rows: weights.length, cols: keys.length,
+      values: Float32Array.from(weights.flat()), kind: 'weight', top: most},
+    rect(from(h), top, side, tall, {stroke: 'edge'}),
+  ];
+}
+
+/// The heads side by side: rows are words that look, columns the words they look at.
+function splitPicture(width, world) {
+  const {H, heads} = splitNow(world);
+  const {tokens, keys} = world;
+  const n = keys.length;
+  const grid = splitGrid(width, heads, world);
+  const names = headNames(world, H);
+  const most = Math.max(...heads.flatMap(({weights}) => weights.flat()));
+  const at = (c) => [Math.floor(c / n), c % n];
+  return {
+    name: 'split-heads', title: H === 1 ? '1 head' : `${H} heads`,
+    sentence: 'Rows: the words that look. Columns: the words they look at. Shade: the attention.',
+    width, height: grid.top + grid.tall + 8,
+    items: [
+      ...tokens.map((words, r) => small(grid.left - 6, grid.top + grid.cell * (r + 0.5),
+        shortened(words, grid.left - 8, 11), {anchor: 'end'})),
+      ...heads.flatMap((head, h) => splitMap(head, h, names[h], most, world, grid))],
+    table: () => ({head: ['head', 'query', ...keys], rows: heads.flatMap(({weights}, h) =>
+      tokens.map((words, r) => [names[h], words, ...weights[r].map(tableNumber)]))}),
+    marks: {
+      rows: tokens.length, cols: () => H * n, find: grid.find,
+      box: (r, column) => grid.box(at(column)[0], r, at(column)[1]),
+      text: (r, column) => {
+        const [h, c] = at(column);
+        return `head ${names[h]}, ${tokens[r]} → ${keys[c]}: ${fixed(heads[h].weights[r][c])}`;
+      },
+    },
+  };
+}
 
 function splitTable(world) {
   const {H, heads} = splitNow(world);
@@ -242,9 +306,7 @@ export const manyLesson = {
     const choices = isRunWorld() ? [world.heads] : [1, 2, 4];
     main.append(
       controlRow(labChoice('heads', 'Heads', choices.map((H) => [H, String(H)]), world.heads)),
-      dynamic('div', {id: 'split'}, () => splitTable(world)));
-    if (trainedDiversity().some(({heads}) => heads > 1))
-      main.append(figure(diversityPicture, {id: 'diversity', most: 600}));
+      figure((width) => splitPicture(width, world), {id: 'split-heads', most: 760}));
     if (familyOf().length > 1)
       main.append(
         figure(familyPicture, {
@@ -257,6 +319,11 @@ export const manyLesson = {
         }),
       );
     main.append(
-      el('p', {class: 'conclusion', id: 'answer'}, `How many? ${answer()}`), ...countNodes());
+      el('p', {class: 'conclusion', id: 'answer'}, `How many? ${answer()}`),
+      folded('how widely each head looks', dynamic('div', {id: 'split'}, () => splitTable(world))));
+    if (trainedDiversity().some(({heads}) => heads > 1))
+      main.append(folded('how different trained heads are',
+        figure(diversityPicture, {id: 'diversity', most: 600})));
+    main.append(folded('what heads cost in parameters', ...countNodes()));
   },
 };
