@@ -73,7 +73,7 @@ TEST_F(FirstScreen, FitsWithoutScrollingAndSaysWhatThereIsToSee) {
   open(full);
   EXPECT_EQ(tab().text("app.state.view"), "first");
   EXPECT_TRUE(words("#headline").starts_with("4 heads")) << words("#headline");
-  EXPECT_TRUE(shows("#detail", "the model names the token 1 back")) << words("#detail");
+  EXPECT_TRUE(shows("#detail", "the model names the tokens 1, 3 and 5 back")) << words("#detail");
   EXPECT_LE(tab().number("document.documentElement.scrollHeight"), 800);
   EXPECT_EQ(tab().number("document.querySelectorAll('#maps .map').length"), 4);
   EXPECT_TRUE(

@@ -117,7 +117,7 @@ TEST_F(Lessons, PositionsStayWhenTokensAreShuffled) {
   const auto moved = rows("#moved");
   ASSERT_EQ(moved.size(), 4u);
   for (const auto& row : moved)
-    if (row[1] == "back1") {
+    if (row[1] == "1 back") {
       EXPECT_EQ(row[2], "position");
       EXPECT_LT(number_in(row[3]), 0.2) << "it looks one back, whatever is there";
     }

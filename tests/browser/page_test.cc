@@ -31,7 +31,7 @@ TEST_F(PageOfARun, AnswersTheTenQuestionsOfAStranger) {
   open(full);
   const Json relations = study.json("full/heads.json").at("relations");
   const std::string owner = at2(relations.items()[0].at("owner"));
-  EXPECT_TRUE(shows("#detail", "the model names the token 1 back")) << "What is asked?";
+  EXPECT_TRUE(shows("#detail", "the model names the tokens 1, 3 and 5 back")) << "What is asked?";
   EXPECT_TRUE(shows("#headline", "4 heads")) << "How many heads are there, and what do they do?";
   click("[id='map-" + owner + "']");
   EXPECT_TRUE(shows("#drawer", "of its attention is on the keys of \u201c1 back\u201d"))

@@ -184,7 +184,7 @@ TEST_F(Readers, WithoutScriptsSeeConclusionMapsAndScores) {
   EXPECT_FALSE(tab().holds("document.getElementById('static').hidden"));
   EXPECT_TRUE(tab().holds("document.getElementById('app').hidden"));
   EXPECT_TRUE(shows("#conclusion", "4 heads")) << words("#conclusion");
-  EXPECT_TRUE(shows("#conclusion", "the model names the token 1 back"))
+  EXPECT_TRUE(shows("#conclusion", "the model names the tokens 1, 3 and 5 back"))
       << "what is asked";
   EXPECT_TRUE(shows("h1", "full"));
   EXPECT_TRUE(there("#scores-table tbody tr"));

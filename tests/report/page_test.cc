@@ -72,7 +72,11 @@ TEST_F(Pages, HoldTheWeightsOfTheRun) {
     }
   });
   EXPECT_EQ(at, values.size());
-  EXPECT_EQ(facts.at("runs").items()[0].at("history").at("steps"), Json(std::vector<int>{10, 20}));
+  const Json& history = facts.at("runs").items()[0].at("history");
+  EXPECT_EQ(history.at("steps"), Json(std::vector<int>{10, 20}));
+  const std::string figure = facts.at("runs").items()[0].at("figures").at("history").dump();
+  EXPECT_NE(figure.find("1 back (head "), figure.npos) << figure;
+  EXPECT_EQ(figure.find("back1"), figure.npos) << figure;
 }
 
 TEST_F(Pages, ShowWhatAnalysisWroteWithoutAnyScript) {
@@ -81,7 +85,7 @@ TEST_F(Pages, ShowWhatAnalysisWroteWithoutAnyScript) {
   write_json(run.path / "heads.json", result_of(score_heads(run.model, *run.task)));
   const std::string html = make_page({run.path}).html;
   EXPECT_NE(html.find("<div id=\"scores-table\"><table><caption>The best head"), std::string::npos);
-  EXPECT_NE(html.find("<tr><th scope=\"row\">same</th><td>0."), std::string::npos);
+  EXPECT_NE(html.find("<tr><th scope=\"row\">same class</th><td>0."), std::string::npos);
   EXPECT_NE(html.find(" 2 heads, loss ", html.find("<p id=\"conclusion\">")), std::string::npos);
   EXPECT_NE(facts_in(html).at("runs").items()[0].at("reports").find("heads"), nullptr);
 }

@@ -6,6 +6,7 @@
 #include "app/report/page_html.h"
 #include "app/report/task_words.h"
 #include "headlab/core/tasks/table.h"
+#include "headlab/lab/heads/causes/lens.h"
 #include "report/page_story.h"
 #include "support/golden_text.h"
 
@@ -60,6 +61,20 @@ TEST_F(PageStory, SaysThatNothingIsToBeFoundOfControlsAlone) {
     expect_said(make_page({scored(task)}),
                 {says("", "headline", {"6 heads"}, {"nothing to find"})});
   }
+}
+
+TEST_F(PageStory, TablesNameRelationsAndTargetsForAReader) {
+  const TrainedRun run = random_run(two_layers_of_three(kFlagship));
+  const auto write = [&](const char* file, const Result& result) {
+    write_json(run.path / file, result);
+  };
+  write("heads.json",
+        result_of(score_heads(run.model, *run.task, {.examples = 64}), {.all = true}));
+  write("lens.json", result_of(read_lens(run.model, *run.task, 64)));
+  expect_said(make_page({run.path}),
+              {says("#view=results&file=heads", "view", {"1 back mass", "same class mass"}),
+               says("#view=results&file=lens", "view",
+                    {"embedding1 back", "embeddingsame class"})});
 }
 
 /// Writes sequences of two tokens and an answer, whose keys are always the first two positions.

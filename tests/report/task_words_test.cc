@@ -34,15 +34,25 @@ TEST(TaskWords, QuestionOfAFileIsTheDescriptionInItsHeader) {
   const TemporaryFolder folder;
   const std::filesystem::path file = folder / "own.jsonl";
   EXPECT_EQ(question_of_file(file, R"("description":"sorted list.",)"),
-            "Sorted list. To answer, attend to: next_larger and token 0.");
+            "Sorted list. To answer, attend to: next larger and token 0.");
   EXPECT_EQ(question_of_file(file, ""),
-            "The model predicts the answer. To answer, attend to: next_larger and token 0.");
+            "The model predicts the answer. To answer, attend to: next larger and token 0.");
+}
+
+TEST(TaskWords, QuestionNamesAllDistancesAtOnce) {
+  EXPECT_EQ(question_of(*make_task("relations")),
+            "At each token, the model names the tokens 1, 3 and 5 back and the last earlier token "
+            "of the same class.");
+  EXPECT_EQ(question_of(*make_task("relations:relations=2+same")),
+            "At each token, the model names the token 2 back and the last earlier token of the "
+            "same class.");
 }
 
 TEST(TaskWords, NamesOfRelationsAreWordsForAReader) {
   EXPECT_EQ(spoken_name("back12", "relations"), "12 back");
   EXPECT_EQ(spoken_name("background", "relations"), "background");
   EXPECT_EQ(spoken_name("same", "relations"), "same class");
+  EXPECT_EQ(spoken_name("same", "relations:length=8"), "same class");
   EXPECT_EQ(spoken_name("same", "english"), "same");
   EXPECT_EQ(spoken_name("next_larger", "file"), "next larger");
 }

@@ -14,7 +14,9 @@ Output history(Invocation& call) {
   const Run run = open_run(call.positionals()[0]);
   const HeadsHistory history = read_heads_history(run);
   return with_picture(call, picture, store_result(call, run, result_of(history), "", ""),
-                      [&](double units) { return history_figure(history, units); });
+                      [&](double units) {
+                        return history_figure(for_reader(history, run.config.task), units);
+                      });
 }
 
 }  // namespace headlab::cli

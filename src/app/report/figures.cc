@@ -9,6 +9,7 @@
 #include <set>
 
 #include "app/report/chart.h"
+#include "app/report/task_words.h"
 #include "headlab/core/base/error.h"
 #include "headlab/core/base/text.h"
 
@@ -207,6 +208,13 @@ static std::string emergence_sentence(const HeadsHistory& history,
       "Lift of the best head of each relation over training; Emergence steps (dashed "
       "lines): ",
       join(emergences, ", "), ".");
+}
+
+HeadsHistory for_reader(HeadsHistory history, std::string_view task) {
+  for (RelationHistory& relation : history.relations) {
+    relation.name = spoken_name(relation.name, task);
+  }
+  return history;
 }
 
 Picture history_figure(const HeadsHistory& history, double width) {

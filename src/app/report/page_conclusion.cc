@@ -48,8 +48,7 @@ class Conclusion {
   std::string spoken(const std::string& name) const {
     const Json* config = run_.find("config");
     const Json* task = config != nullptr ? config->find("task") : nullptr;
-    const std::string spec = task != nullptr ? task->string() : "";
-    return spoken_name(name, spec.substr(0, spec.find(':')));
+    return spoken_name(name, task != nullptr ? task->string() : "");
   }
 
   /// Returns the facts of a report. Error that names a missing part.
@@ -251,6 +250,14 @@ static std::string maps_html(const Json& run, const RunStudy& study) {
          html_text(small_maps(groups)) + "</pre>\n";
 }
 
+/// Returns the name of a relation for a reader, from the facts of its task.
+static std::string spoken_in(const Json& task, const std::string& name) {
+  for (const Json& relation : task.at("relations").items()) {
+    if (relation.at("name").string() == name) return relation.at("spoken").string();
+  }
+  return name;
+}
+
 std::string static_html(const Json& run, const Json& task, const RunStudy& study) {
   std::string html = text("<p id=\"conclusion\">", html_text(task.at("question").string()), " ");
   for (const Json& piece : run.at("conclusion").items())
@@ -262,6 +269,8 @@ std::string static_html(const Json& run, const Json& task, const RunStudy& study
   const auto found = std::ranges::find(tables, "relations", &Table::name);
   if (found == tables.end() || found->rows.empty()) return html;  // a task without relations
   Table best = *found;
+  const std::size_t name = best.index_of("name");
+  for (Json::Array& row : best.rows) row[name] = spoken_in(task, row[name].string());
   best.title = "The best head for each relation, on held-out examples";
   return html + "<div id=\"scores-table\">" + html_of(best) + "</div>\n";
 }

@@ -163,7 +163,8 @@ Json run_figures(const Run& run, const Json& facts) {
     figures["losses"] = losses_figure({losses}).data;
   }
   if (!facts.at("history").is_null()) {
-    figures["history"] = history_figure(read_heads_history(run)).data;
+    const HeadsHistory history = for_reader(read_heads_history(run), run.config.task);
+    figures["history"] = history_figure(history).data;
   }
   if (const Json* report = facts.at("reports").find("curve")) {
     in_context(text("cannot read ", result_file(run, "curve.json").string()), [&] {

@@ -59,15 +59,33 @@ std::string listed(const std::vector<std::string>& words) {
   return join(first, ", ") + " and " + words.back();
 }
 
-/// Returns the first line of the description of each relation, of the first few.
-std::vector<std::string> first_lines(const std::vector<Relation>& relations) {
-  std::vector<std::string> lines;
+/// Returns whether the keys of a relation are a number of tokens back: "back12".
+bool is_distance(const std::string& name) {
+  return name.starts_with("back") && name.size() > 4 &&
+         name.find_first_not_of("0123456789", 4) == std::string::npos;
+}
+
+/// Returns the first line of the description of a relation; without a description its name.
+std::string first_line(const Relation& relation, std::string_view task) {
+  const std::string& whole = relation.description;
+  return whole.empty() ? spoken_name(relation.name, task) : whole.substr(0, whole.find('\n'));
+}
+
+/// Returns a phrase for each of the first few relations, and one for all distances among them: "the
+/// tokens 1, 3 and 5 back".
+std::vector<std::string> key_phrases(std::vector<Relation> relations, std::string_view task) {
+  relations.resize(std::min(relations.size(), kMostNamed));
+  std::vector<std::string> distances;
   for (const Relation& one : relations) {
-    if (lines.size() == kMostNamed) break;
-    const std::string& whole = one.description.empty() ? one.name : one.description;
-    lines.push_back(whole.substr(0, whole.find('\n')));
+    if (is_distance(one.name)) distances.push_back(one.name.substr(4));
   }
-  return lines;
+  std::vector<std::string> phrases;
+  if (distances.size() > 1) phrases.push_back("the tokens " + listed(distances) + " back");
+  for (const Relation& one : relations) {
+    const bool is_said = distances.size() > 1 && is_distance(one.name);
+    if (!is_said) phrases.push_back(first_line(one, task));
+  }
+  return phrases;
 }
 
 /// Returns the description of the user's own sequences as sentences.
@@ -81,10 +99,8 @@ std::string described(std::string description, const std::vector<std::string>& k
 }  // namespace
 
 std::string spoken_name(const std::string& name, std::string_view task) {
-  if (name == "same" && task == "relations") return "same class";
-  const bool is_distance = name.starts_with("back") && name.size() > 4 &&
-                           name.find_first_not_of("0123456789", 4) == std::string::npos;
-  if (is_distance) return name.substr(4) + " back";
+  if (name == "same" && task.substr(0, task.find(':')) == "relations") return "same class";
+  if (is_distance(name)) return name.substr(4) + " back";
   std::string words = name;
   std::ranges::replace(words, '_', ' ');
   return words;
@@ -93,7 +109,7 @@ std::string spoken_name(const std::string& name, std::string_view task) {
 std::string question_of(const Task& task) {
   const std::string name = name_of_task(task);
   const std::vector<Relation> relations = task.relations();
-  const std::vector<std::string> keys = first_lines(relations);
+  const std::vector<std::string> keys = key_phrases(relations, name);
   const std::string description = description_of(task);
   if (!description.empty()) return described(description, keys);
   const auto own = questions().find(name);

@@ -11,7 +11,8 @@
 namespace headlab {
 
 /// Returns the name of a relation or a target for a reader: "1 back" for "back1", "same class" for
-/// "same" of the task `relations`, "next larger" for "next_larger".
+/// "same" of the task `relations`, "next larger" for "next_larger". `task`: the name or the
+/// specification of a task.
 std::string spoken_name(const std::string& name, std::string_view task);
 /// Returns the question of a task as a sentence: for the user's own sequences the description in
 /// their header and the relations, for other tasks a sentence with a verb of their own.

@@ -60,6 +60,9 @@ Picture heads_figure(const HeadsReport& report, double width = 0);
 /// Draws the cost of each ablated head: the change of the loss with its interval.
 Picture ablation_figure(const AblationReport& report, double width = 0);
 
+/// Returns the history with the names of relations for a reader of this task (its name or its
+/// specification): "1 back" for "back1".
+HeadsHistory for_reader(HeadsHistory history, std::string_view task);
 /// Draws the lift of each relation over a training, and the emergence step of its role.
 Picture history_figure(const HeadsHistory& history, double width = 0);
 

@@ -8,6 +8,7 @@ import {
 } from '../state/state.js';
 import {rolesOfHead} from '../parts/heads.js';
 import {patternOf, rowOf} from '../parts/pattern.js';
+import {spoken} from '../parts/questions.js';
 import {controlRow, hasRun, lab} from './learn.js';
 
 /// Shows how far each pattern moves when the tokens are shuffled: mean Jensen-Shannon distance of
@@ -22,7 +23,8 @@ function movedTable() {
     const name = rolesOfHead(x)[0]?.name;
     const relation = task().relations.find((r) => r.name === name);
     const matter = relation?.positional ? 'position' : 'content';
-    return [x.at, name ?? '–', relation ? matter : '–', moved / (queries.length || 1)];
+    const role = relation ? [spoken(name), matter] : ['–', '–'];
+    return [x.at, ...role, moved / (queries.length || 1)];
   });
   return tableOf('Distance that each pattern moved: 0.83 is the largest possible',
     ['head', 'does', 'which is a matter of', 'moved by'], rows);

@@ -12,6 +12,7 @@ import {curvePicture, methodNow} from '../../parts/curve.js';
 import {divisionPicture} from '../../parts/divisions.js';
 import {knowsTraining, trainingNodes} from '../../parts/emergence.js';
 import {bestPoints, finetuning} from '../../parts/heads.js';
+import {spoken} from '../../parts/questions.js';
 
 // ---- tables ----------------------------------------------------------------------------------
 
@@ -49,11 +50,35 @@ const FORMS = {
   hidden: (number) => digits(number),
 };
 
+/// Tables whose column `name` has relations.
+const RELATION_TABLES = ['relations', 'against', 'single_against'];
+
+/// A title for a reader: the name of a relation or a target, or other words.
+const titleForReader = (title) =>
+  ([...task().target_names, ...task().relations.map(({name}) => name)].includes(title)
+    ? spoken(title) : title);
+
+/// A column with names of relations and targets for a reader: `isNamed` if its cells are such
+/// names, and the title of a score of one relation, at scores.RELATION.
+function columnForReader(column, table) {
+  const {key, title} = column;
+  const isRelation = key === 'name' && RELATION_TABLES.includes(table);
+  const isNamed = isRelation || /(^|\.)(relations?|target)$/.test(key);
+  const [scores, of] = key.split('.');
+  const isScore = scores === 'scores' && title.startsWith(of);
+  const shown = isScore ? spoken(of) + title.slice(of.length) : titleForReader(title);
+  return {...column, isNamed, title: shown};
+}
+
+/// A text of a cell: names of relations, separated by commas, are those for a reader.
+const textOf = (words, {isNamed}) =>
+  (isNamed ? words.split(', ').map(spoken).join(', ') : words);
+
 /// A value as text.
 function valueText(value, column) {
   if (value == null) return '–';
   if (typeof value === 'object') return '…';
-  if (typeof value !== 'number') return String(value);
+  if (typeof value !== 'number') return textOf(String(value), column);
   const shown = FORMS[column.form] || FORMS.automatic;
   return shown(value, column);
 }
@@ -160,7 +185,11 @@ function shadesOf(width, report, {name, title}) {
 }
 
 function tableNodes(report) {
-  return report.tables.map((t, i) => sortedTable({...t, rows: rowsOf(report, t)}, `result-${i}`));
+  return report.tables.map((t, i) => {
+    const columns = t.columns.map((column) => columnForReader(column, t.name));
+    const title = titleForReader(t.title);
+    return sortedTable({...t, title, columns, rows: rowsOf(report, t)}, `result-${i}`);
+  });
 }
 
 /// The conclusion of the program; what it speaks of is a link away.
