@@ -10,9 +10,13 @@ class StoredPages : public PageStory {
  protected:
   Page page_of(std::int64_t examples, bool with_truth) {
     write_stored_files(folder_.path(), examples);
+    return page_of_truth(with_truth ? "f.jsonl" : "");
+  }
+  /// A page of the arrays in the folder with the ground truth of a file there; "": without any.
+  Page page_of_truth(const std::string& truth) {
     const StoredPatterns patterns({.patterns = (folder_ / "p.npy").string(),
                                    .tokens = (folder_ / "t.json").string(),
-                                   .truth = with_truth ? (folder_ / "f.jsonl").string() : ""});
+                                   .truth = truth.empty() ? "" : (folder_ / truth).string()});
     Json heads = to_json(result_of(score_heads(patterns), {.all = true}));
     heads["command"] = "headlab heads --patterns p.npy --tokens t.json";
     return make_page(patterns, {.name = "p.npy", .heads = heads},
@@ -45,6 +49,28 @@ TEST_F(StoredPages, NeedNoGroundTruth) {
 
 TEST_F(StoredPages, SayThatFewExamplesAreNoTest) {
   expect_said(page_of(12, true), {says("#view=first", "headline", {"too few examples"})});
+}
+
+/// No head can be told from one that looks at fixed positions; the header can say that this is
+/// meant.
+TEST_F(StoredPages, AskForPositionalIfEverySequenceHasTheSameKeys) {
+  write_stored_files(folder_.path(), 40);
+  std::string truth;
+  for (int b = 0; b < 40; ++b)
+    truth += R"({"truth":{"same":{"3":[2],"5":[4]}}})"
+             "\n";
+  write_file(folder_ / "fixed.jsonl", truth);
+  const char* hint = "write \"positional\": true for the relation in the header";
+  expect_said(page_of_truth("fixed.jsonl"),
+              {says("#view=first", "headline", {"cannot be tested", "same keys"}),
+               says("#view=first", "detail", {hint}),
+               says("#view=first&h=0.0", "drawer", {"Not tested:", "same keys"}, {"owner of"})});
+  write_file(folder_ / "positional.jsonl",
+             R"({"header":{"relations":[{"name":"same","positional":true}]}})"
+             "\n" +
+                 truth);
+  expect_said(page_of_truth("positional.jsonl"),
+              {says("#view=first", "detail", {"stored in 8 bits"}, {hint})});
 }
 
 TEST_F(StoredPages, IgnoreTypedTokens) {
