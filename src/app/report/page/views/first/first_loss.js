@@ -43,6 +43,13 @@ function guessText(guess, width) {
     'text-anchor': isRoom ? 'start' : 'end'}, words);
 }
 
+/// Places the name of a bar to the right of its end, or before it if there is no room.
+function placeName(name, end, width) {
+  const isRoom = end + 4 + textWidth(name.textContent, 9) <= width;
+  name.setAttribute('x', (isRoom ? end + 4 : end - 4).toFixed(1));
+  name.setAttribute('text-anchor', isRoom ? 'start' : 'end');
+}
+
 function lossPicture() {
   const node = svgNode('svg', {role: 'img', class: 'loss-svg', height: 92});
   let bars = [];
@@ -54,8 +61,9 @@ function lossPicture() {
     bars = [lossBar(4, 18, 'whole'), ...task().target_names.slice(0, 5)
       .map((name, k) => lossBar(26 + 10 * k, 8,
         `c${questions().find((one) => one.slot === k)?.color ?? 'none'}`))];
+    const isNamed = task().target_names.length > 1;
     names = task().target_names.slice(0, 5).map((name, k) => svgNode('text',
-      {class: 'bar-name', y: 33.5 + 10 * k}, task().target_names.length > 1 ? spoken(name) : ''));
+      {class: 'bar-name guess-text', y: 33.5 + 10 * k}, isNamed ? spoken(name) : ''));
     const before = run().facts.evaluation;
     const ghost = lossPlace(before.loss, w);
     node.setAttribute('width', String(w));
@@ -73,8 +81,7 @@ function lossPicture() {
     const result = countsNow().loss == null ? run().facts.evaluation : countsNow();
     const losses = [result.loss, ...(result.targets || []).map((t) => t.loss)];
     bars.forEach((bar, i) => bar.setAttribute('width', lossPlace(losses[i] ?? 1e-9, w).toFixed(1)));
-    names.forEach((name, i) => name.setAttribute('x',
-      Math.min(w - 50, lossPlace(losses[i + 1] ?? 1e-9, w) + 4).toFixed(1)));
+    names.forEach((name, i) => placeName(name, lossPlace(losses[i + 1] ?? 1e-9, w), w));
     node.setAttribute('aria-label', `Loss ${digits(result.loss, 3)} on a log scale; with all ` +
       `heads after training ${digits(run().facts.evaluation.loss, 3)}`);
   };
