@@ -50,7 +50,7 @@ std::string sequences(const Held& held) {
 
 /// Commands on a run, RUN; a refusal with a sentence is no number. The JSON of `curve` describes a
 /// table only if --table names it.
-constexpr std::string_view kCommands =
+constexpr std::string_view kMeasuringCommands =
     "eval RUN|eval RUN --by position|eval RUN --by answer|heads RUN --all --examples 20|"
     "heads RUN --examples 20|history RUN|ablate RUN|ablate RUN --pairs|ablate RUN --truth-edges|"
     "rollout RUN|edges RUN|lens RUN|attribute RUN|patch RUN|circuits RUN|"
@@ -122,7 +122,7 @@ class Counts : public Program {
   /// Walks all tables on the run a; returns how many cells had nothing to average.
   std::size_t walk() {
     std::size_t blank = 0;
-    for (const std::string_view line : split(kCommands, '|')) {
+    for (const std::string_view line : split(kMeasuringCommands, '|')) {
       for (const Table& table : tables_of(std::string(line))) {
         blank += check(std::string(line), table);
         expect_counts(std::string(line), table);
@@ -163,7 +163,7 @@ TEST_F(Counts, MeansOverNothingAreBlankWithOneHeldOutSequence) {
 TEST_F(Counts, MeansOverNothingAreBlankForARelationWithoutQueries) {
   train({.far = false}, {});
   EXPECT_GT(walk(), 0u);
-  for (const std::string_view line : split(kCommands, '|')) {
+  for (const std::string_view line : split(kMeasuringCommands, '|')) {
     EXPECT_TRUE(answered_.contains(std::string(line))) << line;
   }
   for (const Countless& one : kCountless) {

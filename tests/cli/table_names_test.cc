@@ -8,7 +8,7 @@
 namespace headlab::cli { namespace {
 
 /// Commands with tables, on the runs a and b and the sweep s. All other commands have none.
-constexpr std::string_view kCommands =
+constexpr std::string_view kCommandsWithTables =
     "eval a|eval a --by position|eval a --by answer|heads a --all --examples 16|"
     "heads a b --examples 16|history a|ablate a --examples 30|ablate a --pairs --examples 30|"
     "ablate a --head 0.1,0.2 --examples 30|ablate a --truth-edges --examples 30|rollout a|edges a|"
@@ -87,7 +87,7 @@ TEST_F(TableNames, AreKeysOfTheJsonOnlyIfTheRowsAreThere) {
   grid[0] = "sweep";
   done(grid);
   std::set<std::string> walked;
-  for (const std::string_view command : split(kCommands, '|')) {
+  for (const std::string_view command : split(kCommandsWithTables, '|')) {
     const std::string line(command);
     const Json all = done(with(typed(line), {"--json", "--quiet"})).json();
     walked.insert(line.substr(0, line.find(' ')));

@@ -15,7 +15,6 @@ namespace headlab { namespace {
 
 using drawn::all_of;
 using drawn::expect_drawn;
-using drawn::says;
 using drawn::words_of;
 
 HeadPattern a_pattern() {
@@ -34,7 +33,7 @@ TEST(PatternFigure, OutlinesTheTruthThatThePatternFitsBest) {
   const auto outlines =
       std::ranges::count(rects, "ink", [](const auto& r) { return r.look.stroke; });
   EXPECT_EQ(outlines, 1);
-  EXPECT_TRUE(says(picture, "(0 a)\n")) << "no question at the first query";
+  EXPECT_TRUE(drawn::says(picture, "(0 a)\n")) << "no question at the first query";
   expect_drawn(picture, "report/figure_pattern");
 }
 
@@ -77,8 +76,8 @@ TEST(PatternFigure, ShadesSmallWeightsByTheirRoot) {
   const std::vector<Scalar> shades = all_of<MapItem>(picture)[0].values;
   EXPECT_FLOAT_EQ(shades[n * n - 1], 1);
   EXPECT_FLOAT_EQ(shades[n * n - 2], 0.2f);
-  EXPECT_TRUE(says(picture, "0.25, by the root")) << words_of(picture);
-  EXPECT_TRUE(says(picture, "square root of attention")) << words_of(picture);
+  EXPECT_TRUE(drawn::says(picture, "0.25, by the root")) << words_of(picture);
+  EXPECT_TRUE(drawn::says(picture, "square root of attention")) << words_of(picture);
 }
 
 /// Two heads of which one looks one back; the third was removed.
@@ -96,7 +95,7 @@ struct Pruned {
 TEST(GridFigure, MarksOwnersAndRemovedHeads) {
   const Pruned pruned;
   const Picture picture = grid_figure(pruned.config, pruned.patterns, pruned.report);
-  EXPECT_TRUE(says(picture, "0.0 ★ back1\n") && says(picture, "0.2 removed\n"));
+  EXPECT_TRUE(drawn::says(picture, "0.0 ★ back1\n") && drawn::says(picture, "0.2 removed\n"));
   expect_drawn(picture, "report/figure_grid");
 }
 
@@ -106,7 +105,7 @@ TEST(GridFigure, NamesNoOwnerWhereThereIsNone) {
   const HeadsReport report =
       score_heads(model, *task, {.examples = 64, .without_truth = false, .patterns_only = true});
   const auto patterns = patterns_of(model, *task);
-  EXPECT_FALSE(says(grid_figure(model.config(), patterns, report), "0.0 ★"));
+  EXPECT_FALSE(drawn::says(grid_figure(model.config(), patterns, report), "0.0 ★"));
   const std::string shown = grid_text(model.config(), patterns, report);
   EXPECT_EQ(shown.find("*"), shown.rfind("* owns")) << shown;
 }
@@ -199,8 +198,8 @@ Picture figure_of(const Curve& curve, double width = 0) {
 
 TEST(CurveFigure, HasALineForEachMethodAndMarksWhatTheTaskNeeds) {
   const Picture picture = figure_of(a_curve());
-  EXPECT_TRUE(says(picture, "the task needs 1"));
-  EXPECT_TRUE(says(picture, "With 1 head: greedy 0.1, random 0.1")) << picture.sentence;
+  EXPECT_TRUE(drawn::says(picture, "the task needs 1"));
+  EXPECT_TRUE(drawn::says(picture, "With 1 head: greedy 0.1, random 0.1")) << picture.sentence;
   expect_drawn(picture, "report/figure_curve");
 }
 
@@ -235,7 +234,7 @@ TEST(LossesFigure, SingleRunAlsoShowsTheTrainingLoss) {
       Json::parse(R"({"step":10000,"loss":0.25,"train_loss":0.125})"),
   };
   const Picture picture = losses_figure({losses_of("one", log)});
-  EXPECT_TRUE(says(picture, "At the end: held out 0.25, training 0.125; that of training"));
+  EXPECT_TRUE(drawn::says(picture, "At the end: held out 0.25, training 0.125; that of training"));
   const Json& training = picture.data.at("plots").items()[0].at("series").items()[1];
   EXPECT_EQ(training.at("points").dump(), "[[10000,0.125]]");
   expect_drawn(picture, "report/figure_losses");
@@ -244,7 +243,8 @@ TEST(LossesFigure, SingleRunAlsoShowsTheTrainingLoss) {
 TEST(LossesFigure, HasALineForEachRun) {
   const Picture picture =
       losses_figure({{"one", {10, 20}, {1, 0.5}}, {"two", {10, 20}, {2, 0.25}}});
-  EXPECT_TRUE(says(picture, "one\n") && says(picture, "At the end: one 0.5, two 0.25."));
+  EXPECT_TRUE(drawn::says(picture, "one\n") &&
+              drawn::says(picture, "At the end: one 0.5, two 0.25."));
   expect_drawn(picture, "report/figure_losses_of_two_runs");
   expect_error([] { losses_figure({{"one", {}, {}}}); }, {"one has no evaluation"});
 }

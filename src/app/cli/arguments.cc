@@ -22,8 +22,6 @@ namespace {
 constexpr std::array<std::string_view, 8> kNoNumbers = {"--jobs",  "--json", "--force", "--threads",
                                                         "--quiet", "--csv",  "--latex", "--table"};
 
-bool is_switch(const Setting& setting) { return setting.get().is_bool(); }
-
 /// Flags that choose and format a table; commands without tables do not have them.
 constexpr std::array<const char*, 3> kTableFlags = {"csv", "latex", "table"};
 

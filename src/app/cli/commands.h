@@ -36,6 +36,9 @@ void set_own_commands(const std::vector<Command>& own);
 /// Returns the lists that `headlab list` prints.
 std::vector<std::string> list_names();
 
+/// Returns whether a flag is a switch, which has no value on the command line.
+bool is_switch(const Setting& setting);
+
 /// Return the texts of `headlab --help` and of a command's help.
 std::string program_help();
 /// Returns the same with all commands.

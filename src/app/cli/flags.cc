@@ -19,8 +19,6 @@ constexpr std::size_t kWidest = 28;
 constexpr std::string_view kGeneral = "what";
 constexpr std::string_view kOutput = "output";
 
-bool is_switch(const Setting& setting) { return setting.get().is_bool(); }
-
 /// Flag with its placeholder. Long lists of choices become part of the meaning.
 struct Usage {
   std::string flag;
@@ -89,6 +87,8 @@ std::vector<ShownGroup> groups_of(const Flags& flags, const std::vector<Setting>
 }
 
 }  // namespace
+
+bool is_switch(const Setting& setting) { return setting.get().is_bool(); }
 
 Condition flag_given(std::string flag) {
   return {.kind = Condition::Kind::flag, .flag = std::move(flag)};

@@ -148,7 +148,7 @@ const SweepSentence kReasons[] = {
        return text("Their accuracy is within ", kGain, " of that of ", heads_text(f.best),
                    ", which have the lowest loss: ", effect_text(f), ".");
      }},
-    {has_too_few_seeds,
+    {[](const SweepFacts& f) { return has_too_few_seeds(f); },
      [](const SweepFacts& f) { return capitalised(effect_text(f)) + least_p_text(f); }},
     {[](const SweepFacts&) { return true; },
      [](const SweepFacts& f) { return capitalised(effect_text(f)) + "."; }}};
