@@ -58,7 +58,7 @@ export function roleAtEnd(x) {
 const shareRole = (x, y) =>
   rolesOfHead(x).some((d) => rolesOfHead(y).some((other) => other.name === d.name));
 
-/// The pairs of a head that were measured: [{x: the other head, both, beyond, conclusion}].
+/// The pairs of a head that were measured: [{x: the other head, both, beyond, redundant}].
 function pairsOf(x) {
   const pairs = run().reports.interactions?.pairs || [];
   const sorted = (names) => names.sort().join();
@@ -66,9 +66,9 @@ function pairsOf(x) {
   return headsOf().filter((y) => y.at !== x.at).flatMap((y) => {
     const pair = pairs.find((p) => same(p, y));
     const both = costOf([x, y]);
-    const conclusion = pair?.verdict;
-    if (both != null) return [{x: y, both, beyond: both - costOf([x]) - costOf([y]), conclusion}];
-    return pair ? [{x: y, both: pair.joint, beyond: pair.joint - pair.sum, conclusion}] : [];
+    const redundant = pair?.redundant ?? false;
+    if (both != null) return [{x: y, both, beyond: both - costOf([x]) - costOf([y]), redundant}];
+    return pair ? [{x: y, both: pair.joint, beyond: pair.joint - pair.sum, redundant}] : [];
   });
 }
 

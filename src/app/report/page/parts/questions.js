@@ -101,7 +101,7 @@ export function pairOfHeads() {
   const owners = ownersOfQuestions(null);
   const found = (owners.length ? owners : headsOf()).map((x) => ({x, partner: partnerOf(x)}))
     .filter(({partner}) => partner);
-  const value = ({partner}) => partner.beyond + (partner.conclusion === 'redundant' ? 1000 : 0);
+  const value = ({partner}) => partner.beyond + (partner.redundant ? 1000 : 0);
   const best = found.reduce((a, b) => (a && value(a) >= value(b) ? a : b), null);
   if (!best) return null;
   const [x, y] = [best.x, best.partner.x].sort((a, b) => (costOf([a]) ?? 0) - (costOf([b]) ?? 0));

@@ -1,6 +1,6 @@
 // Facts about a head on a page of stored patterns: known patterns, focus, and the most similar
 // head, all from the scores of the program. They take the places of facts that need a model:
-// ablation, training and pruning. Read next: first_drawer.js, head.js.
+// ablation, training and pruning. Read next: head_card.js, head.js.
 import {bars, digits, weightText} from '../draw/charts.js';
 import {el, link, svgNode} from '../draw/ui.js';
 import {app, go, run} from '../state/state.js';

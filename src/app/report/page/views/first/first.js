@@ -1,7 +1,7 @@
 // The first screen of a run: a headline that says what there is to see and then what changed; the
 // example with its questions at the left; all heads at the right; a drawer with one head; steps. It
 // fits 1280 x 800. On a small screen the drawer opens below the row of the tapped head.
-// Read next: first_lanes.js, first_maps.js, first_drawer.js, first_steps.js.
+// Read next: first_lanes.js, first_maps.js, first_steps.js.
 import {button, el, live, note} from '../../draw/ui.js';
 import {
   app, chosen, go, headsOf, isLive, isStored, lacking, noModel, run, trace,
