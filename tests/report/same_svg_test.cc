@@ -123,8 +123,8 @@ TEST_F(SameSvg, IsDrawnOfADivision) {
   Json json = picture_json(picture);
   json["division"] = Json(report).at("divisions").items()[0];
   EXPECT_EQ(svg_by_page(json,
-                        "{...p, ...divisionPicture(p.division, 500), title: p.title, "
-                        "sentence: p.sentence}"),
+                        "{...p, ...divisionPicture(p.division, p.division.relation, 500), "
+                        "title: p.title, sentence: p.sentence}"),
             svg(picture, "command: x"));
 }
 

@@ -2,11 +2,11 @@
 // same in the program.
 import {SERIES} from '../draw/draw.js';
 import {digits, label, rect, shortened, tableNumber} from '../draw/charts.js';
-import {spoken} from './questions.js';
 
 /// Draws how heads divide a relation, like src/app/report/grid.cc: the attention mass of the first
-/// head on each class to the left of its name, that of the other heads to the right.
-export function divisionPicture({heads, classes: all, relation, by, sentence}, width) {
+/// head on each class to the left of its name, that of the other heads to the right. `name` is that
+/// of the relation.
+export function divisionPicture({heads, classes: all, by, sentence}, name, width) {
   const names = 80;
   const gap = 10;
   const tall = 16;
@@ -22,10 +22,10 @@ export function divisionPicture({heads, classes: all, relation, by, sentence}, w
     shortened(words, names - gap, 11), {size: 11, anchor: 'middle', bold});
   const height = tall * (classes.length + 1);
   return {
-    name: 'division', title: `${spoken(relation)}, by ${by}`, sentence: `${sentence}.`,
+    name: 'division', title: `${name}, by ${by}`, sentence: `${sentence}.`,
     width, height,
     items: [
-      named(0, spoken(relation), true),
+      named(0, name, true),
       ...head.map((at, h) => label(side(h) + (h ? 0 : wide - gap), 7, at,
         {size: 11, anchor: h ? 'start' : 'end'})),
       ...classes.flatMap((one, r) => [

@@ -206,7 +206,7 @@ function conclusionNode() {
 /// How heads divide the relations that they share.
 const divisionNodes = ({divisions = [], command}) =>
   divisions.filter((d) => d.by && d.classes?.length).map((d) =>
-    figure((width) => divisionPicture(d, width),
+    figure((width) => divisionPicture(d, spoken(d.relation), width),
       {id: `division-${d.relation}`, most: 640, again: command}));
 
 /// How many heads are enough, in three senses: [number, of what, the rule].
