@@ -114,7 +114,7 @@ Table seeds_table(std::span<const Arm> arms, const Measure& measure) {
   return fields.table({.name = "seeds", .shown = false}, seeds);
 }
 
-/// What the table of comparisons has to know besides its rows.
+/// Facts that the table of comparisons needs besides its rows.
 struct Asked {
   const Measure& measure;
   std::string reference;  // name of the arm that the others are compared with

@@ -82,7 +82,7 @@ export function labBox(key, words, initial) {
   return el('label', null, box, ` ${words}`);
 }
 
-/// What is for specialists, folded behind "More"; its figures are drawn when it opens.
+/// The part for specialists, folded behind "More"; its figures are drawn when it opens.
 export const folded = (words, ...children) => el('details', {
   class: 'more', ontoggle: () => app.figures.forEach((one) => one.draw()),
 }, el('summary', null, `More: ${words}`), ...children);
