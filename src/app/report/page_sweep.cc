@@ -121,7 +121,7 @@ std::size_t opening_run(const PageSweep& sweep) {
   return 0;
 }
 
-/// Returns the conclusion on a family and its knee, the number of heads that is used.
+/// Returns the conclusion on a family, and the number of heads that is used.
 static std::string conclusion_text(const Json& comparison, bool several) {
   const Json& enough = comparison.at("enough");
   return text(several ? comparison.at("family").string() + ": " : "",
