@@ -21,9 +21,6 @@ class Trace {
     }
     return known;
   }
-  left() {
-    return null;
-  }
 }
 
 /// The state of one pass: the trace under construction, and whether all so far is as in the

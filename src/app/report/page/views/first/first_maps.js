@@ -209,9 +209,5 @@ export function headMaps(peek, leave) {
     }
     dial.update();
   };
-  return {node, block, update, cells, wide: () => getWide(cells)};
+  return {node, block, update, cells};
 }
-
-/// The number of maps in the first row on the screen.
-const getWide = (cells) =>
-  Math.max(1, cells.filter(({node}) => node.offsetTop === cells[0].node.offsetTop).length);
