@@ -1,29 +1,16 @@
-// Lookups in the reports of a run: names of heads, their scores and owners in heads.json, and the
-// losses of sets of heads in curve.json.
-
-export const headPlaces = (run) => run.attentionLayers.flatMap((layer) =>
-  layer.heads.map((original, place) => ({m: layer.index, place, original, kind: layer.kind})));
+// Lookups in the reports of a run: names of heads, their scores in heads.json, and the losses of
+// sets of heads in curve.json.
 
 /// "layer.head" of a pair of numbers, and of a record that has both.
 export const idOfPair = (pair) => pair.join('.');
 export const idOf = ({layer, head}) => `${layer}.${head}`;
 
-/// The scores of a head on a relation in heads.json; null if there are none.
-export function reportScore(run, relation, m, place) {
-  const original = run.attentionLayers[m].heads[place];
-  const head = run.reports.heads?.heads.find(
-    (entry) => entry.layer === m && entry.head === original);
-  return head?.scores[run.task.relations[relation].name] || null;
-}
+/// The record of a head in a list of a report, by its layer and its original index.
+export const recordOf = (list, x) => list?.find((h) => h.layer === x.m && h.head === x.original);
 
-/// The head that owns a relation, by heads.json; null if none does, or if several share it.
-export function ownerOf(run, relation) {
-  const {name} = run.task.relations[relation];
-  const row = run.reports.heads?.relations.find((entry) => entry.name === name);
-  if (row?.role !== 'owner') return null;
-  const {layer: m, head} = row.best;
-  return {m, place: run.attentionLayers[m].placeOf(head), original: head};
-}
+/// The scores of a head on a relation in heads.json; null if there are none.
+export const reportScore = (run, relation, x) =>
+  recordOf(run.reports.heads?.heads, x)?.scores[run.task.relations[relation].name] || null;
 
 /// Why heads.json says that no head can be tested on a relation: 'keys', every sequence has the
 /// same; 'few', fewer than `fewest` examples ask for them; '' if heads were tested.

@@ -1,6 +1,6 @@
 // Numbers about a head from the files of a run: its cost, other heads with the same role, when it
 // emerged, the sizes at which it is kept; and its small map. Read next: roles.js, head_words.js.
-import {idOfPair, subsetLoss} from '../engine/reports.js';
+import {idOfPair, recordOf, subsetLoss} from '../engine/reports.js';
 import {pooled, remember} from '../draw/draw.js';
 import {digits, shaded} from '../draw/charts.js';
 import {
@@ -8,7 +8,6 @@ import {
 } from '../state/state.js';
 import {patternOf} from './pattern.js';
 
-const recordOf = (list, x) => list?.find((h) => h.layer === x.m && h.head === x.original);
 /// A share as "62 %"; from 95 to 100 % and below 10 % with one decimal.
 export function percent(share) {
   const p = 100 * share;

@@ -5,10 +5,9 @@ import {bars, digits, weightText} from '../draw/charts.js';
 import {el, link, svgNode} from '../draw/ui.js';
 import {app, go, run} from '../state/state.js';
 import {formatHash} from '../state/address.js';
-import {idOfPair} from '../engine/reports.js';
+import {idOfPair, recordOf} from '../engine/reports.js';
 
-const storedRecord = (x) =>
-  run().reports.heads?.heads.find((one) => one.layer === x.m && one.head === x.original) || null;
+const storedRecord = (x) => recordOf(run().reports.heads?.heads, x);
 
 /// The known patterns with the attention of a head on them, the largest first: [name, share].
 const knownOf = (x) => Object.entries(storedRecord(x)?.patterns || {})

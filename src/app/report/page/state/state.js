@@ -6,7 +6,7 @@ import {range} from '../engine/numbers.js';
 import {headNamed, makeExample, truthOf} from '../engine/page_data.js';
 import {truthEdges, randomEdges} from '../engine/edges.js';
 import {drive, forwardPass, forwardSteps} from '../engine/pass.js';
-import {headPlaces, ownerOf, reportScore} from '../engine/reports.js';
+import {reportScore} from '../engine/reports.js';
 import {storedTrace} from '../engine/stored_trace.js';
 import {byId, code, figures, note, say, sliderOf} from '../draw/ui.js';
 import {formatHash} from './address.js';
@@ -39,16 +39,12 @@ export const prunedRuns = () =>
   app.page.runs.filter(({facts}) => app.page.runs[facts.parent] === run());
 
 /// All heads of a run, in order: {m, place, original, at: "layer.head"}.
-export const headsOf = (r = run()) =>
-  headPlaces(r).map(({m, place, original}) => ({m, place, original, at: `${m}.${original}`}));
+export const headsOf = (r = run()) => r.attentionLayers.flatMap(({index: m, heads}) =>
+  heads.map((original, place) => ({m, place, original, at: `${m}.${original}`})));
 
 /// The names of the relations that a head owns.
-export const ownedBy = ({m, place}, r = run()) => task().relations
-    .filter((_, i) => {
-      const owner = ownerOf(r, i);
-      return owner && owner.m === m && owner.place === place;
-    })
-    .map((relation) => relation.name);
+export const ownedBy = (x, r = run()) => task().relations
+    .filter((_, i) => reportScore(r, i, x)?.role === 'owner').map(({name}) => name);
 
 /// The chosen head: the state's, or the first owner of a relation, or the first there is.
 export function chosen(r = run()) {
@@ -76,12 +72,11 @@ export function relation(head = chosen()) {
 /// The scores of a head in heads.json, on the relations of its kind of attention: [{name, i, score,
 /// owns}].
 export function scoresOf(head) {
-  const owned = ownedBy(head);
   return task().relations.flatMap(({name, kind}, i) => {
     const asked = kind === run().attentionLayers[head.m].kind;
-    const score = asked && reportScore(run(), i, head.m, head.place);
+    const score = asked && reportScore(run(), i, head);
     const corrected = {...score, p: score?.p_holm ?? score?.p};  // of one p in this page
-    return score ? [{name, i, score: corrected, owns: owned.includes(name)}] : [];
+    return score ? [{name, i, score: corrected, owns: score.role === 'owner'}] : [];
   });
 }
 

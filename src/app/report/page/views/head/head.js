@@ -5,6 +5,7 @@ import {attentionFunctionOf} from '../../engine/kinds.js';
 import {keysSeen} from '../../engine/model.js';
 import {pca, range} from '../../engine/numbers.js';
 import {forwardPass} from '../../engine/pass.js';
+import {idOf} from '../../engine/reports.js';
 import {headWrites, whyWeight} from '../../engine/why.js';
 import {bars, digits, matrix, shortened, small, weightText} from '../../draw/charts.js';
 import {plot} from '../../draw/plot.js';
@@ -32,8 +33,8 @@ function comparisonChoices() {
   const {heads} = run().reports;
   const x = chosen();
   const {parent} = run();
-  const row = heads?.distances?.[heads.heads.findIndex((h) => `${h.layer}.${h.head}` === x?.at)];
-  const place = (y) => heads.heads.findIndex((h) => `${h.layer}.${h.head}` === y.at);
+  const place = (y) => heads?.heads.findIndex((h) => idOf(h) === y?.at);
+  const row = heads?.distances?.[place(x)];
   const kind = (y) => run().attentionLayers[y.m].kind;
   const others = headsOf().filter((y) => x && y.at !== x.at && kind(y) === kind(x));
   const near = (y) => row?.[place(y)] ?? Infinity;
