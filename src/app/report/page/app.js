@@ -1,7 +1,6 @@
 // The page as a whole: the controls that places share, the keys, the drawer, navigation, and how it
 // starts.
 import {range} from './engine/numbers.js';
-import {unknownAttention} from './engine/kinds.js';
 import {headNamed, loadPage} from './engine/page_data.js';
 import {selfCheckSteps} from './engine/check.js';
 import {drive} from './engine/pass.js';
@@ -308,10 +307,9 @@ async function checkModel() {
     badge.textContent = 'patterns as they were given';
     badge.className = 'small muted';
   } else if (!withModel.length) {
-    const unknown = app.page.runs.some((r) => r.unknown.length);
-    const sentence = app.page.runs.map((r) => unknownAttention(r.config)).find(Boolean);
-    const reason = unknown ? 'a model that this page cannot compute' : 'no weights';
-    badge.textContent = sentence || `${reason}: the page shows patterns stored by the program`;
+    const {unknown} = app.page.runs.find((r) => r.unknown.length) || {};
+    const reason = unknown ? `this page cannot compute ${unknown.join(', ')}` : 'no weights';
+    badge.textContent = `${reason}: the page shows patterns stored by the program`;
     badge.className = 'small muted';
   }
   for (const r of withModel) {

@@ -220,18 +220,3 @@ export const unknownKinds = (config) => {
     .filter(([key, kinds]) => !Object.hasOwn(kinds, named[key]))
     .map(([key]) => `${key} ${named[key]}`);
 };
-
-/// The sentence about a run's attention function or wiring of blocks if nothing here computes it;
-/// otherwise ''.
-export function unknownAttention(config) {
-  const name = attentionFunctionOf(config);
-  const wiring = config.norm_place;
-  let unknown = '';
-  if (!Object.hasOwn(attentionFunctions, name)) {
-    unknown = `\`${name}\` attention`;
-  } else if (!Object.hasOwn(blockWirings, wiring)) {
-    unknown = `\`${wiring}\` blocks`;
-  }
-  if (unknown === '') return '';
-  return `This page cannot run ${unknown}; it shows the patterns that were stored.`;
-}
