@@ -2,7 +2,7 @@
 // needed, when it emerged, and whether it survives pruning. All of it is of the step that is shown,
 // or says of which. The first screen and the view of a head show it. Read next: head_words.js.
 import {idOfPair} from '../engine/reports.js';
-import {shortened, weightText} from '../draw/charts.js';
+import {shortened} from '../draw/charts.js';
 import {button, code, el, explained, link, svgNode} from '../draw/ui.js';
 import {app, go, isLive, isStored, run, trace} from '../state/state.js';
 import {formatHash} from '../state/address.js';
@@ -13,7 +13,7 @@ import {
   ATTENDS_ROWS, EMERGED_ROWS, NEEDED_ROWS, SURVIVES_ROWS, enoughHeads, isUntrained, neededFacts,
   sentencesOf,
 } from './head_words.js';
-import {STORED_COLUMNS} from './stored.js';
+import {STORED_COLUMNS, smallBars} from './stored.js';
 
 const WIDTH = 240;
 const picture = (...children) =>
@@ -48,12 +48,7 @@ function attendsPicture(x) {
 function largestKeys(row, keys) {
   const largest = row.map((weight, s) => ({weight, s}))
     .sort((a, b) => b.weight - a.weight).slice(0, 3);
-  return picture(largest.map(({weight, s}, i) => [
-    words(86, 12 + 20 * i, `${shortened(keys[s], 56, 11)} at ${s}`, {'text-anchor': 'end'}),
-    svgNode('rect', {class: 'fill', x: 92, y: 1 + 20 * i, height: 14,
-      width: Math.max(0.5, 104 * weight)}),
-    words(202, 12 + 20 * i, weightText(weight), {class: 'ink'}),
-  ]));
+  return smallBars(largest.map(({weight, s}) => [`${shortened(keys[s], 56, 11)} at ${s}`, weight]));
 }
 
 // ---- needed ----------------------------------------------------------------------------------
@@ -61,14 +56,8 @@ function largestKeys(row, keys) {
 /// The share of right answers with all heads, without this one, and without its mate too.
 function neededPicture(x) {
   const {all, alone, mate, both} = neededFacts(x);
-  const rows = [['all on', all, 'grey'], [`without ${x.at}`, alone, 'fill'],
-    [mate ? `and ${mate}` : '', both, 'fill']].filter(([, share]) => share != null);
-  return picture(rows.map(([name, share, look], i) => [
-    words(70, 12 + 20 * i, name, {'text-anchor': 'end'}),
-    svgNode('rect', {class: 'track', x: 76, y: 1 + 20 * i, width: 112, height: 14}),
-    svgNode('rect', {class: look, x: 76, y: 1 + 20 * i, width: 112 * share, height: 14}),
-    words(192, 12 + 20 * i, percent(share), {class: 'ink'}),
-  ]));
+  const rows = [['all on', all, 'grey'], [`without ${x.at}`, alone], [`and ${mate}`, both]];
+  return smallBars(rows.filter(([, share]) => share != null), percent);
 }
 
 // ---- emerged ---------------------------------------------------------------------------------

@@ -13,17 +13,16 @@ const storedRecord = (x) => recordOf(run().reports.heads?.heads, x);
 const knownOf = (x) => Object.entries(storedRecord(x)?.patterns || {})
     .filter(([, share]) => share != null).sort((a, b) => b[1] - a[1]);
 
-/// A row of a small picture: a name, a bar from 0 to 1, a number.
-const rowOfPicture = (name, share, i) => [
-  svgNode('text', {x: 72, y: 12 + 20 * i, 'text-anchor': 'end'}, name),
-  svgNode('rect', {class: 'track', x: 78, y: 1 + 20 * i, width: 116, height: 14}),
-  svgNode('rect', {class: 'fill', x: 78, y: 1 + 20 * i, height: 14,
-    width: 116 * Math.max(0, Math.min(1, share))}),
-  svgNode('text', {x: 198, y: 12 + 20 * i, class: 'ink'}, weightText(share)),
-];
-
-const smallBars = (rows) => svgNode('svg', {viewBox: '0 0 240 66', 'aria-hidden': 'true'},
-  rows.map(([name, share], i) => rowOfPicture(name, share, i)));
+/// A small picture of three rows at most: a name, a bar from 0 to 1, its number as text.
+export const smallBars = (rows, words = weightText) =>
+  svgNode('svg', {viewBox: '0 0 240 66', 'aria-hidden': 'true'},
+    rows.map(([name, share, look = 'fill'], i) => [
+      svgNode('text', {x: 86, y: 12 + 20 * i, 'text-anchor': 'end'}, name),
+      svgNode('rect', {class: 'track', x: 92, y: 1 + 20 * i, width: 104, height: 14}),
+      svgNode('rect', {class: look, x: 92, y: 1 + 20 * i, height: 14,
+        width: Math.max(0.5, 104 * Math.min(1, share))}),
+      svgNode('text', {x: 202, y: 12 + 20 * i, class: 'ink'}, words(share)),
+    ]));
 
 function knownWords(x) {
   const [best] = knownOf(x);
