@@ -11,7 +11,7 @@ import {
 import {drawFiguresForPaper} from './draw/paper.js';
 import {defaultState, formatHash, parseHash} from './state/address.js';
 import {
-  app, chosen, exampleCount, exampleIndex, go, hasMoved, headsOf, isShown, isStored,
+  UNCHANGED, app, chosen, exampleCount, exampleIndex, go, hasMoved, headsOf, isShown, isStored,
   nearestStep, noteAddress, onlyGate, relation, run, stepSlider, task, timeSteps, toggleGate,
   usable, working, writeAddress,
 } from './state/state.js';
@@ -73,8 +73,6 @@ function stepExample(by) {
   const n = exampleCount();
   go({ex: (exampleIndex() + by + n) % n, tokens: [], q: null, k: null});
 }
-
-const UNCHANGED = {gates: {}, hide: null, tokens: [], step: null, scene: 0, kept: null};
 
 /// A list of what the reader changed, with a button that undoes it.
 function changed() {

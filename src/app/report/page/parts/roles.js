@@ -46,11 +46,11 @@ function byProgram({name}, r) {
 
 // ---- measured here ---------------------------------------------------------------------------
 
-/// The number of examples on which roles are measured: as many as take some tenths of a second.
-function measuredExamples() {
+/// The number of examples, 48 at most, on which so many passes take some tenths of a second.
+export function examplesInTime(passes) {
   const {length, source_length: S} = task();
-  const products = run().facts.parameters * (length + S);
-  return Math.min(exampleCount(), 40, Math.floor(2e8 / products));
+  const products = run().facts.parameters * (length + S) * passes;
+  return Math.min(exampleCount(), 48, Math.floor(2e8 / products));
 }
 
 /// Adds the weights of all heads on the keys of a query to the sums of a relation.
@@ -90,7 +90,7 @@ function rolesOfSums({by: sums, queries, most}, least) {
 function measuredRoles(step) {
   const model = step == null ? run().model : run().modelAt(step);
   const {relations} = task();
-  const n = measuredExamples();
+  const n = examplesInTime(1);
   if (n < 4) return relations.map(() => noHeads('unknown', 'page'));
   const sums = relations.map(() => ({by: new Map(), queries: 0, most: 0}));
   const layers = run().attentionLayers;

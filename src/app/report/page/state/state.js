@@ -255,6 +255,9 @@ export function lacking(file, what, r = run()) {
   return note(`${what} ${earlier} not in this page. `, writingNodes(command));
 }
 
+/// A model as it was trained, on an example as it is: nothing that a reader can change is changed.
+export const UNCHANGED = {gates: {}, hide: null, tokens: [], step: null, scene: 0, kept: null};
+
 // ---- the address ---------------------------------------------------------------------------
 
 export let written = '';

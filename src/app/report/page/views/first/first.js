@@ -4,7 +4,7 @@
 // Read next: first_lanes.js, first_maps.js, first_steps.js.
 import {button, el, live, note} from '../../draw/ui.js';
 import {
-  app, chosen, go, headsOf, isLive, isStored, lacking, noModel, run, trace,
+  UNCHANGED, app, chosen, go, headsOf, isLive, isStored, lacking, noModel, run, trace,
 } from '../../state/state.js';
 import {onCounted} from '../../parts/counts.js';
 import {ablate, isAblated} from '../../parts/questions.js';
@@ -14,7 +14,7 @@ import {openHelp} from '../../parts/help.js';
 import {allHeadsFigure} from './first_all.js';
 import {openTelling} from './first_state.js';
 import {DETAILS, HEADLINES, factsOfScreen, sentenceOfRows} from './first_words.js';
-import {isWide, lanesBoard} from './first_lanes.js';
+import {isNarrow, isWide, lanesBoard} from './first_lanes.js';
 import {headMaps} from './first_maps.js';
 import {stepRows, stepStrip, toStep} from './first_steps.js';
 
@@ -47,9 +47,6 @@ const isChanged = () => {
   return Object.keys(gates).length > 0 || step != null || tokens.length > 0 || hide != null;
 };
 
-/// All heads on again, at the end of training; the example, the query and the head stay.
-const restored = () => ({gates: {}, hide: null, step: null, scene: 0, tokens: []});
-
 function heroPart() {
   const title = el('p', {class: 'headline', id: 'headline', role: 'status'});
   const detail = el('p', {class: 'detail', id: 'detail'});
@@ -64,7 +61,7 @@ function heroPart() {
   const update = () => {
     say();
     const reset = button(app.state.tokens.length ? 'As it was' : 'All heads on',
-      () => go(restored()), {id: 'reset', disabled: !isChanged()});
+      () => go(UNCHANGED), {id: 'reset', disabled: !isChanged()});
     buttons.replaceChildren(...[nextButton(), isLive() && reset].filter(Boolean));
   };
   return {node: el('div', {class: 'hero'}, title, buttons, detail), update, say};
@@ -73,7 +70,7 @@ function heroPart() {
 /// Puts the drawer below the row of the chosen head on small screens, else below both halves.
 function placeDrawer(drawer, maps, halves) {
   const {cells, block} = maps;
-  if (!matchMedia('(max-width: 899px)').matches) {
+  if (!isNarrow()) {
     if (drawer.parentNode !== halves.parentNode) halves.after(drawer);
     return;
   }
@@ -93,7 +90,7 @@ function drawerPart() {
   let touched = false;  // a small screen opens the drawer when a head is tapped
   const show = (x) => {
     touched = touched || Boolean(x) || app.state.scene > 0 || app.state.h !== opened;
-    node.hidden = !touched && matchMedia('(max-width: 899px)').matches;
+    node.hidden = !touched && isNarrow();
     const known = headsOf().find((y) => y.at === x?.at) || chosen();
     shown = x;
     drawn = known?.at ?? '';

@@ -62,7 +62,7 @@ function arcOf(one, x, key, {size, height, query}) {
   const to = middle(size, key);
   const span = Math.abs(from - to) / size;
   const rise = 9 + 10 * Math.sqrt(span) * height / 63;
-  const above = narrow() ? 24 : 3;  // a small screen has the names of lanes above their arcs
+  const above = isNarrow() ? 24 : 3;  // a small screen has the names of lanes above their arcs
   const isMain = one.main.includes(x.at);
   const part = isMain ? 1.33 - 0.2 * one.main.indexOf(x.at) : 0.95;
   const up = Math.min(base - above, rise) * part;
@@ -165,7 +165,7 @@ function whoIn(one) {
 function nameOf(one) {
   const {via} = one.r >= 0 ? askedInLane(one) : {via: null};
   const meaning = meaningOf(one);
-  const most = narrow() ? 16 : 26;
+  const most = isNarrow() ? 16 : 26;
   const isShort = [...meaning].length <= most && !/^\d+ back$/.test(spoken(one.name));
   const early = via != null && `asked at the key “${exampleTokens()[via]}”, one layer earlier`;
   const more = early || (isShort && laneHeight() >= 52 ? meaning : '');
@@ -214,7 +214,8 @@ function answerOf(one, answers) {
 
 // ---- all of it -------------------------------------------------------------------------------
 
-const narrow = () => matchMedia('(max-width: 899px)').matches;
+/// Whether the screen is so small that its parts are below each other.
+export const isNarrow = () => matchMedia('(max-width: 899px)').matches;
 
 /// The width of a tile: the tokens fill the row. If they are many or long they shrink, and scroll
 /// where they would become too small to read.
@@ -223,7 +224,7 @@ function tileSize(room) {
   const texts = [...exampleTokens(), ...source];
   const count = Math.max(exampleTokens().length, source.length);
   const longest = Math.min(9, Math.max(1, ...texts.map((words) => [...words].length)));
-  const single = narrow() ? 17 : 14;
+  const single = isNarrow() ? 17 : 14;
   const least = longest > 1 ? 6 + 5.5 * longest : single;
   return Math.max(least, Math.min(44, room / Math.max(1, count)));
 }
@@ -253,7 +254,7 @@ function laneStack() {
 
 /// The height of a lane: all of them fit the screen; on a small one each has room for its name.
 function laneHeight() {
-  if (narrow()) return 60;
+  if (isNarrow()) return 60;
   const few = isWide() ? 116 : 230;
   const room = example().source ? few - 20 : few;
   return Math.max(44, Math.min(150, room / Math.max(1, questions().length)));

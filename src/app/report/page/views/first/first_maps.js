@@ -11,7 +11,7 @@ import {attentionLayerName, thumbnailOf} from '../../parts/heads.js';
 import {
   ablate, exampleTokens, isAblated, queryNow, roleOfHead, selectHead, spoken,
 } from '../../parts/questions.js';
-import {isWide} from './first_lanes.js';
+import {isNarrow, isWide} from './first_lanes.js';
 import {describedHead} from './first_words.js';
 
 const MOST_NAMED = 24;  // heads or tokens; beyond that maps are thumbnails without names
@@ -37,12 +37,12 @@ const isSmall = () => headsOf().length > MOST_NAMED;
 
 /// The side of a map in pixels, so that the block fits its half; the least that can be clicked. On
 /// a small screen, which scrolls, the block is as wide as the screen.
-function sideOf(wide, room, narrowScreen) {
+function sideOf(wide, room) {
   const rows = Math.ceil(headsOf().length / wide);
   const label = isSmall() ? 16 : 22;
   const across = (room - 8 * (wide - 1)) / wide;
   const height = isWide() ? ROOM.wide : ROOM.height;
-  const down = narrowScreen ? Infinity : (height - (label + 8) * rows) / rows;
+  const down = isNarrow() ? Infinity : (height - (label + 8) * rows) / rows;
   return Math.floor(Math.max(28, Math.min(240, across, down)));
 }
 
@@ -198,9 +198,8 @@ export function headMaps(peek, leave) {
     el('div', {class: 'heads-title'}, el('h3', null, title), runChoice(), dial.node),
     block, mapLegend());
   const update = () => {
-    const narrowScreen = matchMedia('(max-width: 899px)').matches;
-    const wide = narrowScreen ? Math.min(isSmall() ? 8 : 4, mapColumns()) : mapColumns();
-    const side = sideOf(wide, node.clientWidth || ROOM.width, narrowScreen);
+    const wide = isNarrow() ? Math.min(isSmall() ? 8 : 4, mapColumns()) : mapColumns();
+    const side = sideOf(wide, node.clientWidth || ROOM.width);
     block.style.gridTemplateColumns = `repeat(${wide}, ${side}px)`;
     for (const cell of cells) {
       cell.update(side);

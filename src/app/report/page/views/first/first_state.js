@@ -6,13 +6,14 @@ import {forwardPass} from '../../engine/pass.js';
 import {lossesOf} from '../../engine/losses.js';
 import {remember} from '../../draw/draw.js';
 import {
-  ablatedGates, app, baseTrace, example, exampleCount, exampleIndex, gateArray, headsOf, isLive,
-  memo, run, task, trace,
+  UNCHANGED, ablatedGates, app, baseTrace, example, exampleCount, exampleIndex, gateArray, headsOf,
+  isLive, memo, run, task, trace,
 } from '../../state/state.js';
 import {costOf} from '../../parts/heads.js';
 import {
   ownersOfQuestions, pairOfHeads, queryNow, questions, roleOfHead,
 } from '../../parts/questions.js';
+import {examplesInTime} from '../../parts/roles.js';
 
 export const severalTargets = () => task().target_names.length > 1;
 
@@ -21,13 +22,6 @@ function suspects() {
   const owners = ownersOfQuestions(null);
   if (owners.length) return owners.slice(0, 6);
   return [...headsOf()].sort((a, b) => (costOf([b]) ?? 0) - (costOf([a]) ?? 0)).slice(0, 3);
-}
-
-/// The number of examples that are tried: as many as take some tenths of a second.
-function triedExamples(sets) {
-  const {length, source_length: S} = task();
-  const products = run().facts.parameters * (length + S) * (sets.length + 1);
-  return Math.min(exampleCount(), 48, Math.floor(2e8 / products));
 }
 
 /// The answers of a pass, by position: how many are right, and how many are wrong but right in
@@ -108,7 +102,7 @@ function tellingQuery(index, sets, pair) {
 /// The query that shows most of all examples that are tried; null if no set breaks any answer.
 function mostTelling(sets) {
   const pair = pairOfHeads();
-  return range(triedExamples(sets)).map((index) => tellingQuery(index, sets, pair))
+  return range(examplesInTime(sets.length + 1)).map((index) => tellingQuery(index, sets, pair))
     .filter(Boolean).reduce((a, b) => (a && a.value >= b.value ? a : b), null);
 }
 
@@ -184,9 +178,6 @@ export function brokenPositions() {
 /// The state in which the screen opens.
 export const startState = () => {
   const found = telling();
-  return {
-    gates: {}, hide: null, step: null, scene: 0, tokens: [], kept: null, repl: 'zero', k: null,
-    picked: false,
-    ...(found ? {ex: found.index, q: found.q} : {}),
-  };
+  const place = found ? {ex: found.index, q: found.q} : {};
+  return {...UNCHANGED, repl: 'zero', k: null, picked: false, ...place};
 };
