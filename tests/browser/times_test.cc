@@ -43,9 +43,9 @@ class Times : public OnPage {
   }
   /// The time from a gate to its loss, the first of it and that over all examples.
   std::pair<double, double> gate(const std::string& id) {
-    const std::string click = "document.getElementById('" + id + "').click()";
-    const double first = until(click, "!document.querySelector('.waiting') && measured.done > 0");
-    return {first, first + until("0", "measured.done === measured.of && !measured.waiting")};
+    const std::string click = "countRecords.clear(); document.getElementById('" + id + "').click()";
+    const double first = until(click, "!document.querySelector('.waiting')");
+    return {first, first + until("0", "measuredNow().now.done")};
   }
 };
 
@@ -70,7 +70,7 @@ class Interactions : public Times {
         "trace(); const start = performance.now(); " +
         act +
         "; while (trace() === before || !trace()) await frame(); await frame(); "
-        "times.push(performance.now() - start); while (app.busy > 0 || measured.waiting) await "
+        "times.push(performance.now() - start); while (app.busy > 0) await "
         "new Promise((done) => setTimeout(done, 5)); } return times.slice(1).sort((a, b) => a - "
         "b); })()");
     std::vector<double> sorted;

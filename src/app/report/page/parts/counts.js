@@ -1,13 +1,15 @@
-// How many answers are right, and the loss, over all held-out examples, without any heads and at
-// any kept step. Counted in slices; what is asked for last is counted first, and what is counted so
-// far can be shown. Read next: measure.js, which compares one measurement with the program's.
+// How many answers are right, and the loss, over all held-out examples, with any gates and masked
+// edges and at any kept step. Counted in slices; what is asked for last is counted first, and what
+// is counted so far can be shown. Read next: measure.js, which compares losses with the program's.
 import {evaluateSteps} from '../engine/losses.js';
 import {
-  ablatedGates, app, gateArray, headsOf, isLive, model, run, task, working,
+  ablatedGates, app, gateArray, headsOf, isLive, isSlow, model, run, task, working,
 } from '../state/state.js';
 
 const countRecords = new Map();
 const countQueue = [];
+let isCounting = false;
+let passing = null;  // the record that nobody needs once another one is asked for
 let tellCounts = () => {};
 
 /// Calls `act` when counts have changed, at most some times a second.
@@ -15,43 +17,51 @@ export function onCounted(act) {
   tellCounts = act;
 }
 
-const keyOf = (off, step) => JSON.stringify([app.state.run, step, [...off].sort()]);
-
-/// Counts of the program with all heads after training; null of other sets.
-function knownCount(off, step) {
-  const {evaluation} = run().facts;
-  if (off.length || step != null || !evaluation) return null;
-  const {examples} = evaluation;
-  return {...evaluation, counted: examples, of: examples, done: true};
-}
-
-function newRecord(off, step) {
-  const known = knownCount(off, step);
-  if (known) return known;
+function newRecord(changes) {
   const of = task().set('held_out').size;
   const record = {accuracy: null, loss: null, targets: [], counted: 0, of, done: false};
-  if (!isLive()) return record;
-  const heads = headsOf().filter((x) => off.includes(x.at));
-  record.steps = evaluateSteps(run(), {model: model(),
-    gates: heads.length ? gateArray(ablatedGates(heads)) : null});
-  if (!countQueue.length) startCounting();
+  if (isLive()) record.steps = evaluateSteps(run(), {model: model(), ...changes});
   return record;
 }
 
-/// The counts without the heads of these names at the step that is shown: {accuracy, loss, targets,
-/// counted: the number of examples so far, of, done}. Numbers are null until there are some, and
-/// remain so if the page cannot run the model.
-export function countsWithout(off) {
-  const {step} = app.state;
-  const key = keyOf(off, step);
-  if (!countRecords.has(key)) countRecords.set(key, newRecord(off, step));
+/// The counts under changes {gates, replacement, hide} as evaluateSteps() takes them, at the step
+/// that is shown: {accuracy, loss, targets, relations, count, counted: the number of examples so
+/// far, of, done}. Numbers are null until there are some, and remain so if the page cannot run the
+/// model.
+export function countsUnder(changes) {
+  const key = JSON.stringify([app.state.run, app.state.step, changes]);
+  if (!countRecords.has(key)) countRecords.set(key, newRecord(changes));
   const record = countRecords.get(key);
   if (record.steps && !record.done) {
-    const at = countQueue.indexOf(record);
-    if (at >= 0) countQueue.splice(at, 1);
+    leaveQueue(record);
     countQueue.unshift(record);
+    startCounting();
   }
   return record;
+}
+
+function leaveQueue(record) {
+  const at = countQueue.indexOf(record);
+  if (at >= 0) countQueue.splice(at, 1);
+}
+
+/// The same of changes that may be others in a moment: the ones before are not counted any more.
+export function countsInPassing(changes) {
+  const record = countsUnder(changes);
+  if (passing !== record) leaveQueue(passing);
+  passing = record;
+  return record;
+}
+
+/// The counts without the heads of these names; those with all heads after training are the
+/// program's.
+export function countsWithout(off) {
+  const {evaluation} = run().facts;
+  const heads = headsOf().filter((x) => off.includes(x.at));
+  if (heads.length || app.state.step != null || !evaluation)
+    return countsUnder({gates: gateArray(ablatedGates(heads))});
+  const {examples} = evaluation;
+  return {...evaluation, counted: examples, of: examples, done: true};
 }
 
 /// The counts of what is shown now.
@@ -82,15 +92,15 @@ export function guessShare() {
 
 function countSlice(record) {
   const {done, value} = record.steps.next();
-  const result = done ? value : value.sums && value.done % 32 === 0 && value.sums.result;
-  if (result) {
-    const {accuracy, loss, targets, examples: counted} = result;
-    Object.assign(record, {accuracy, loss, targets, counted, done});
-  }
+  const few = isSlow() ? 1 : 32;
+  const result = done ? value : value.sums && value.done % few === 0 && value.sums.result;
+  if (result) Object.assign(record, {...result, counted: result.examples, done});
   return done;
 }
 
 function startCounting() {
+  if (isCounting) return;
+  isCounting = true;
   working(1);
   let shown = 0;
   const turn = () => {
@@ -99,7 +109,7 @@ function startCounting() {
     while (countQueue.length && performance.now() < end) {
       const [record] = countQueue;
       if (!countSlice(record)) continue;
-      countQueue.splice(countQueue.indexOf(record), 1);
+      leaveQueue(record);
       finished = true;
     }
     if (finished || performance.now() > shown + 200) {
@@ -107,6 +117,7 @@ function startCounting() {
       tellCounts();
     }
     if (countQueue.length) return setTimeout(turn, 0);
+    isCounting = false;
     working(-1);
     return undefined;
   };

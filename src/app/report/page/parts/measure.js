@@ -1,147 +1,74 @@
 // The loss of what is switched on, over the held-out examples, next to what the program found.
 import {range} from '../engine/numbers.js';
-import {evaluateSteps} from '../engine/losses.js';
-import {drive} from '../engine/pass.js';
 import {idOfPair, idOf, subsetLoss} from '../engine/reports.js';
 import {bars, digits} from '../draw/charts.js';
-import {code, el, explained, figure, figures, note, quoted, say} from '../draw/ui.js';
+import {code, el, explained, figure, figures, live, note, quoted, say} from '../draw/ui.js';
 import {
-  app, chosen, example, gateArray, headsOf, isLive, isSlow, model, relation, run, task, trace,
-  working,
+  app, chosen, example, gateArray, headsOf, hiddenKind, relation, run, task, trace,
 } from '../state/state.js';
+import {countsInPassing, countsUnder, onCounted} from './counts.js';
 import {spoken} from './questions.js';
 
-/// The last measurement: of which gates, its number, its run and its result, which stays until the
-/// next has one (`waiting`); the result of the model as it is (`whole`).
-export const measured = {
-  key: '', number: 0, run: null, result: null, waiting: false, done: 0, of: 0, whole: null,
-};
-
-/// Whether single cells of the example are masked, and not a kind of edges of all examples.
-export const hidesCells = () => /^\d/.test(app.state.hide || '');
-const hidesEdges = () => Boolean(app.state.hide) && !hidesCells();
-
-function measureKey() {
-  const {state} = app;
-  return JSON.stringify([
-    state.run, state.step, state.gates, state.repl,
-    hidesEdges() ? [state.hide, chosen()?.at, relation()] : null,
-  ]);
+/// The losses of what is switched on (`now`), and those with everything on (`whole`), which are
+/// asked for first, so that they are measured last.
+export function measuredNow() {
+  const whole = countsUnder({gates: null});
+  const {repl} = app.state;
+  const replacement = repl === 'zero' ? undefined : repl;
+  return {whole, now: countsInPassing({gates: gateArray(), replacement, hide: hiddenKind()})};
 }
-
-/// The model that is shown: what losses are compared within.
-const wholeKey = () => JSON.stringify([app.state.run, app.state.step]);
-
-/// A loss over held-out examples; null if another measurement begins before its end.
-function evaluation(options, count, progress) {
-  const {number} = measured;
-  return drive(
-    evaluateSteps(run(), {model: model(), replacement: app.state.repl, count, ...options}),
-    {slice: 16, progress, cancelled: () => measured.number !== number},
-  );
-}
-
-/// The edges that are masked in all examples, as core takes them.
-function maskedKind() {
-  const head = chosen();
-  if (!hidesEdges() || !head || relation(head) < 0) return undefined;
-  const random = app.state.hide === 'random';
-  return {relation: relation(head), heads: [[head.m, head.place]], random, seed: 0};
-}
-
-/// The loss with everything on, which is compared with; null if the measurement was cancelled.
-async function wholeResult(plain, result) {
-  if (measured.whole?.key === wholeKey()) return measured.whole.result;
-  const whole = wholeKey();
-  const all = plain ? result : await evaluation({gates: null});
-  if (all) measured.whole = {key: whole, result: all};
-  return all;
-}
-
-/// Starts the measurement of the present gates, unless it runs or is done. A new one cancels it; an
-/// older one never writes over a newer.
-export async function measure() {
-  const key = measureKey();
-  if (!isLive() || measured.key === key) return;
-  const number = measured.number + 1;
-  if (measured.run !== run()) measured.result = null;
-  Object.assign(measured, {key, number, run: run(), done: 0, waiting: true});
-  working(1);
-  const options = {gates: gateArray(), hide: maskedKind()};
-  const size = task().set('held_out').size;
-  const few = isSlow() ? 1 : 32;
-  let lastShown = -Infinity;  // in milliseconds; results are shown a few times a second
-  const tell = (done, result) => {
-    const tooSoon = done < size && performance.now() < lastShown + 200;
-    if (measured.number !== number || tooSoon) return;
-    lastShown = performance.now();
-    Object.assign(measured, {done, of: size, result: result(), waiting: false});
-    showMeasured();
-  };
-  try {
-    if (size > few) {
-      const first = await evaluation(options, few);
-      if (first) tell(few, () => first);
-    }
-    const result = await evaluation(options, undefined,
-      (s) => s.done > few && tell(s.done, () => s.sums.result));
-    if (!result || !(await wholeResult(!options.gates && !options.hide, result))) return;
-    tell(size, () => result);
-    say(`Loss ${digits(result.loss)} nats, ${digits(100 * result.accuracy)} % right, over ` +
-      `${size} held-out examples.`);
-  } finally {
-    working(-1);
-  }
-}
-
-/// Shows how far the measurement is, where the open view has a dial.
-export let showMeasured = () => {};
 
 /// The dial next to the losses by question. It keeps its height and, until the next result is
-/// there, shows the last one faded: nothing below moves under the pointer. `tell` is called with
-/// it.
-export function dial(options, tell = () => {}) {
+/// there, shows the last one faded: nothing below moves under the pointer.
+export function dial(options) {
+  let shown = {now: {counted: 0}};
+  let said = null;
   const result = el('div', {id: 'live-result'});
   const panel = el('div', {class: 'columns dial'}, result,
-    figure(relationBars, {id: 'by-question', ...options}));
+    figure((width) => relationBars(width, shown), {id: 'by-question', ...options}));
   const {draw} = figures.at(-1);
-  showMeasured = () => {
-    panel.classList.toggle('waiting', measured.waiting);
-    if (measured.waiting && result.hasChildNodes()) return;
-    result.replaceChildren(...lossNodes());
+  const show = () => {
+    const losses = measuredNow();
+    const {now} = losses;
+    panel.classList.toggle('waiting', !now.counted);
+    if (!now.counted && result.hasChildNodes()) return;
+    shown = losses;
+    result.replaceChildren(...lossNodes(losses));
     draw();
-    tell();
+    if (!now.done || said === now) return;
+    said = now;
+    say(`Loss ${digits(now.loss)} nats, ${digits(100 * now.accuracy)} % right, over ` +
+      `${now.of} held-out examples.`);
   };
+  live(show);
+  onCounted(() => panel.isConnected && show());
   return panel;
 }
 
 /// The program's result for masked edges: the rise on the relation's own targets.
-function programOfEdges() {
+function programOfEdges({now, whole}) {
   const {truth_edges: edges} = run().reports;
   const rel = relation();
-  const {result, whole} = measured;
   const {name} = task().relations[rel] || {};
   const test = edges?.examples === task().set('held_out').size && edges.relations
     .find((r) => r.name === name)
     ?.tests.find((t) => t.heads.length === 1 && idOfPair(t.heads[0]) === chosen().at);
-  if (app.state.hide !== 'truth' || gateArray() || test?.truth?.change == null ||
-    !whole?.result.relations[rel])
+  if (app.state.hide !== 'truth' || gateArray() || test?.truth?.change == null || !whole.done)
     return null;
-  const ours = result.relations[rel].loss - whole.result.relations[rel].loss;
+  const ours = now.relations[rel].loss - whole.relations[rel].loss;
   const what = `rise on ${spoken(name)}`;
   return {ours, theirs: test.truth.change, from: 'truth_edges.json', what};
 }
 
 /// The program's result for the present gates and edges: {ours, theirs, from, what}, or null.
-function programSays() {
+function programSays(losses) {
   const {state} = app;
-  const {result} = measured;
   const {curve, ablation} = run().reports;
   const size = task().set('held_out').size;
   const off = Object.keys(state.gates);
-  const found = (theirs, from) => ({ours: result.loss, theirs, from});
-  if (state.step != null || !result) return null;
-  if (state.hide) return programOfEdges();
+  const found = (theirs, from) => ({ours: losses.now.loss, theirs, from});
+  if (state.step != null) return null;
+  if (state.hide) return programOfEdges(losses);
   const known = (state.repl === 'zero' || !off.length) && curve?.subsets?.examples === size
     ? subsetLoss(run(), gateArray()) : null;
   if (known != null) return found(known, 'curve.json');
@@ -159,14 +86,14 @@ const reading = (name, id, value, ...words) =>
     el('div', {class: 'small muted'}, ...words));
 
 /// The same number as the program found it, if it has such a number.
-function agreement(complete) {
-  const program = programSays();
+function agreement(losses) {
+  const program = programSays(losses);
   if (!program) return reading('The program', 'program-loss', '–', oracleHint());
   const {theirs, ours, what, from} = program;
   const same = Math.abs(theirs - ours) <= 1e-5 + 1e-4 * Math.abs(theirs);
   let mark = {look: '', words: 'waiting'};
-  if (complete && same) mark = {look: 'badge', words: '✓ the same'};
-  if (complete && !same)
+  if (losses.now.done && same) mark = {look: 'badge', words: '✓ the same'};
+  if (losses.now.done && !same)
     mark = {look: 'badge bad', words: `✗ not the same: here ${digits(ours)}`};
   const name = what ? `The program: ${what}` : 'The program';
   return reading(name, 'program-loss', digits(theirs),
@@ -179,20 +106,20 @@ function riseWords(rise) {
   return `${rise > 0 ? '+' : ''}${digits(rise)} nats against all heads on`;
 }
 
-function lossNodes() {
-  const {result, done, of, whole} = measured;
-  if (!result) return [el('p', null, 'Measuring …')];
-  const rise = whole?.key === wholeKey() ? result.loss - whole.result.loss : null;
-  const complete = done >= of;
+function lossNodes(losses) {
+  const {now, whole} = losses;
+  const {counted, of, done} = now;
+  if (!counted) return [el('p', null, 'Measuring …')];
+  const rise = whole.done ? now.loss - whole.loss : null;
   return [
     el('div', {class: 'pair'},
-      reading('Loss', 'live-loss', digits(result.loss), explained(riseWords(rise))),
-      reading('Right', 'live-accuracy', `${digits(100 * result.accuracy)} %`,
-        `of ${result.count} answers`),
-      agreement(complete),
+      reading('Loss', 'live-loss', digits(now.loss), explained(riseWords(rise))),
+      reading('Right', 'live-accuracy', `${digits(100 * now.accuracy)} %`,
+        `of ${now.count} answers`),
+      agreement(losses),
     ),
-    el('p', {class: 'muted small'}, complete ? `over all ${of} held-out examples`
-      : `over ${done} of ${of} held-out examples so far`),
+    el('p', {class: 'muted small'}, done ? `over all ${of} held-out examples`
+      : `over ${counted} of ${of} held-out examples so far`),
   ];
 }
 
@@ -210,11 +137,10 @@ const partsOf = ({targets = [], relations = [], count}) => [
     .map((r) => ({...r, name: `where ${spoken(r.name)} has a key`})),
 ];
 
-function relationBars(width) {
-  const {result, whole} = measured;
-  if (!result) return note('Measuring …');
-  const parts = partsOf(result);
-  const before = whole && partsOf(whole.result);
+function relationBars(width, {now, whole}) {
+  if (!now.counted) return note('Measuring …');
+  const parts = partsOf(now);
+  const before = whole.done && partsOf(whole);
   const worst = parts.reduce((a, b) => (a && a.loss >= b.loss ? a : b), null);
   return bars({
     width: Math.min(width, 560), unit: 'loss (nats)', tickName: before ? 'all heads on' : undefined,

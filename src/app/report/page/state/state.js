@@ -4,7 +4,7 @@
 // are the business of the engine.
 import {range} from '../engine/numbers.js';
 import {headNamed, makeExample, truthOf} from '../engine/page_data.js';
-import {truthEdges, randomEdges} from '../engine/edges.js';
+import {maskedFor} from '../engine/edges.js';
 import {drive, forwardPass, forwardSteps} from '../engine/pass.js';
 import {reportScore} from '../engine/reports.js';
 import {storedTrace} from '../engine/stored_trace.js';
@@ -144,18 +144,28 @@ export function gateArray(gates = app.state.gates, r = run()) {
   );
 }
 
-function maskedEdges() {
+/// Whether a single cell of the example is masked, and not a kind of edges of all examples.
+export const hidesCells = () => /^\d/.test(app.state.hide || '');
+
+/// The kind of edges that is masked in all examples, as the engine takes it; or undefined.
+export function hiddenKind() {
   const {hide} = app.state;
   const head = chosen();
   const rel = relation(head);
-  if (!hide || !head || (rel < 0 && !/^\d/.test(hide))) return null;
+  if (!hide || hidesCells() || rel < 0) return undefined;
+  return {relation: rel, heads: [[head.m, head.place]], random: hide === 'random'};
+}
+
+function maskedEdges() {
+  const kind = hiddenKind();
+  if (kind) return maskedFor(run(), example(), kind);
+  const head = chosen();
+  if (!hidesCells() || !head) return null;
   return (m, place) => {
     if (m !== head.m || place !== head.place) return null;
-    if (hide === 'truth') return truthEdges(run(), example(), rel, m);
-    if (hide === 'random') return randomEdges(run(), example(), rel, m);
     const {queries, keys} = baseTrace().attentionLayers[m];
     const bits = new Uint8Array(queries * keys);
-    const [q, k] = hide.split('.').map(Number);
+    const [q, k] = app.state.hide.split('.').map(Number);
     if (q < queries && k < keys) bits[q * keys + k] = 1;
     return bits;
   };

@@ -6,14 +6,12 @@ import {
   aside, button, choice, code, dynamic, el, figure, live, note, say, sliderOf, tableOf, visible,
 } from '../../draw/ui.js';
 import {
-  app, chosen, example, go, headsOf, isLive, noModel, onlyGate, onlyHeads, prunedRuns, relation,
-  run, task, trace,
+  app, chosen, example, go, headsOf, hidesCells, isLive, noModel, onlyGate, onlyHeads, prunedRuns,
+  relation, run, task, trace,
 } from '../../state/state.js';
 import {attentionLayerName, costOf, lossWithout, signed} from '../../parts/heads.js';
 import {chosenPicture, lockShown, lockedCell, patternCommand} from '../../parts/pattern.js';
-import {
-  answersAt, dial, hidesCells, logitsAt, measure, oracleHint, showMeasured,
-} from '../../parts/measure.js';
+import {answersAt, dial, logitsAt, oracleHint} from '../../parts/measure.js';
 import {curvePicture, methodNow, methodsOf} from '../../parts/curve.js';
 import {questionSentence, roleOfHead, spoken} from '../../parts/questions.js';
 
@@ -252,9 +250,5 @@ export const benchView = {
         ),
       ),
     );
-    live(() => {
-      measure();
-      showMeasured();
-    });
   },
 };
