@@ -111,7 +111,7 @@ function matrixNames({rowNames, colNames, first = [0, 0], rowFill, numbers}, g) 
     const named = shortened(colNames[c], g.turned ? 90 : g.side + 8, 12, true);
     const look = g.turned ? {turn: -90, mono: true} : across;
     if (g.shown) items.push(label(x, g.above - 8 - g.room, named, look));
-    if ((g.shown ? numbers : true) && (c + first[1]) % labelStep(g.side, 26) === 0)
+    if ((g.shown ? numbers : numbers !== false) && (c + first[1]) % labelStep(g.side, 26) === 0)
       items.push(small(x, g.shown ? 30 : g.above - 8, String(c + first[1]), across));
   }
   for (let r = 0; r < g.rows; ++r)
@@ -152,8 +152,9 @@ const swatches = ({rows, cols}, g) => !g.shown ? [] : [
 ];
 
 /// A map of `rows` x `cols` values with labels on its left and on top.
-///   rowNames, colNames (strings), numbers (whether columns are numbered too), values, kind, top
-///   (value of the darkest colour), say(r, c), rowBar(r): a share drawn after the row's end;
+///   rowNames, colNames (strings), numbers (whether columns are numbered too; false: not even those
+///   without room for their names), values, kind, top (value of the darkest colour), say(r, c),
+///   rowBar(r): a share drawn after the row's end;
 ///   vectors: {rows, cols}, what is read at each, as pictures;
 ///   over(box): further items, such as outlines.
 export function matrix(options) {

@@ -4,7 +4,7 @@
 import {normalises} from '../engine/kinds.js';
 import {forwardPass} from '../engine/pass.js';
 import {
-  digits, grouped, label, rect, shaded, shortened, small, tableNumber, textWidth,
+  digits, grouped, label, matrix, rect, shaded, small, tableNumber, textWidth,
 } from '../draw/charts.js';
 import {plot} from '../draw/plot.js';
 import {button, dynamic, el, figure, live, note, tableOf} from '../draw/ui.js';
@@ -64,66 +64,32 @@ const splitNow = (world) => {
   return {H, heads: headsOfWorld(world, H)};
 };
 
-/// The sizes of the maps of some heads side by side, and the rectangle of a cell of one of them.
-function splitGrid(width, heads, {tokens, keys}) {
-  const left = 64;
-  const top = 36;
-  const gap = 10;
-  const side = Math.min(170, (width - left) / heads.length - gap);
-  const cell = side / keys.length;
-  const from = (h) => left + h * (side + gap);
-  const box = (h, r, c) => [from(h) + cell * c, top + cell * r, cell, cell];
-  const find = (x, y) => {
-    const h = Math.floor((x - left) / (side + gap));
-    const c = Math.floor((x - from(h)) / cell);
-    const r = Math.floor((y - top) / cell);
-    const isInside = h >= 0 && h < heads.length && c < keys.length && r >= 0 && r < tokens.length;
-    return isInside ? [r, h * keys.length + c] : null;
-  };
-  return {left, top, side, cell, from, box, find, tall: cell * tokens.length};
-}
-
-/// The map of one head, with the words it looks at if there is room for them.
-function splitMap({weights}, h, name, most, {keys}, {from, top, side, tall, cell}) {
-  const isNamed = cell >= 24;
-  return [
-    label(from(h), 10, `head ${name}`, {bold: true}),
-    ...(isNamed ? keys : []).map((words, c) => small(from(h) + cell * (c + 0.5), 26,
-      shortened(words, cell, 11), {anchor: 'middle'})),
-    {type: 'map', x: from(h), y: top, w: side, h: tall, rows: weights.length, cols: keys.length,
-      values: Float32Array.from(weights.flat()), kind: 'weight', top: most},
-    rect(from(h), top, side, tall, {stroke: 'edge'}),
-  ];
-}
-
 /// The heads side by side: rows are words that look, columns the words they look at.
 function splitPicture(width, world) {
   const {H, heads} = splitNow(world);
   const {tokens, keys} = world;
   const n = keys.length;
-  const grid = splitGrid(width, heads, world);
   const names = headNames(world, H);
-  const most = Math.max(...heads.flatMap(({weights}) => weights.flat()));
-  const at = (c) => [Math.floor(c / n), c % n];
-  return {
+  const rows = tokens.map((_, r) => heads.flatMap(({weights}) => weights[r]));
+  const about = {
     name: 'split-heads', title: H === 1 ? '1 head' : `${H} heads`,
     sentence: 'Rows: the words that look. Columns: the words they look at. Shade: the attention.',
-    width, height: grid.top + grid.tall + 8,
-    items: [
-      ...tokens.map((words, r) => small(grid.left - 6, grid.top + grid.cell * (r + 0.5),
-        shortened(words, grid.left - 8, 11), {anchor: 'end'})),
-      ...heads.flatMap((head, h) => splitMap(head, h, names[h], most, world, grid))],
+  };
+  const picture = matrix({
+    rowNames: tokens, colNames: heads.flatMap(() => keys), numbers: false, width, about,
+    values: Float32Array.from(rows.flat()), kind: 'weight', top: Math.max(...rows.flat()), cell: 34,
+    say: (r, c) =>
+      `head ${names[Math.floor(c / n)]}, ${tokens[r]} → ${keys[c % n]}: ${fixed(rows[r][c])}`,
     table: () => ({head: ['head', 'query', ...keys], rows: heads.flatMap(({weights}, h) =>
       tokens.map((words, r) => [names[h], words, ...weights[r].map(tableNumber)]))}),
-    marks: {
-      rows: tokens.length, cols: () => H * n, find: grid.find,
-      box: (r, column) => grid.box(at(column)[0], r, at(column)[1]),
-      text: (r, column) => {
-        const [h, c] = at(column);
-        return `head ${names[h]}, ${tokens[r]} → ${keys[c]}: ${fixed(heads[h].weights[r][c])}`;
-      },
-    },
-  };
+  });
+  const parts = heads.flatMap((_, h) => {
+    const [x, y, wide, tall] = picture.marks.box(0, h * n);
+    const bottom = y + tall * tokens.length;
+    return [rect(x, y, wide * n, bottom - y, {stroke: 'ink'}),
+      label(x, bottom + 12, `head ${names[h]}`, {bold: true})];
+  });
+  return {...picture, height: picture.height + 16, items: [...picture.items, ...parts]};
 }
 
 function splitTable(world) {
