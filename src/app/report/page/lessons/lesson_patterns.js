@@ -1,16 +1,15 @@
-// Patterns to know by name, drawn with noise, the answer under each; and the run's heads that are
-// nearest to them. Then whether it is true: what a picture suggests, with baseline and cost, and
-// controls in which no head does anything, though one is always first.
-import {randomFrom, range, shuffled} from '../engine/numbers.js';
+// Patterns to know by name, drawn with noise, the answer under each; and the run's heads with the
+// most attention on them. Then whether it is true: what a picture suggests, with baseline and cost,
+// and controls in which no head does anything, though one is always first.
+import {randomFrom, shuffled} from '../engine/numbers.js';
 import {idOfPair, idOf} from '../engine/reports.js';
-import {bars, digits, matrix} from '../draw/charts.js';
+import {bars, digits, matrix, weightText} from '../draw/charts.js';
 import {button, choice, dynamic, el, figure, note, tableOf} from '../draw/ui.js';
 import {
-  app, baseTrace, chosen, example, exampleIndex, go, headsOf, lacking, memo, relation, run,
-  scoresOf, task, where,
+  app, chosen, go, headsOf, lacking, memo, relation, run, scoresOf, task,
 } from '../state/state.js';
 import {costOf} from '../parts/heads.js';
-import {chosenPicture, patternCommand, patternOf} from '../parts/pattern.js';
+import {chosenPicture, patternCommand} from '../parts/pattern.js';
 import {spoken} from '../parts/questions.js';
 import {
   controlExperiment, distancesFromKnown, likeOf, patternsOf, simulated,
@@ -60,33 +59,17 @@ function quizNode(i) {
     dynamic('p', {id: `quiz-${i}-said`}, answer));
 }
 
-/// For each pattern the head of the run whose rows are nearest to it on the example shown:
-/// [{name, ideal, distance, uniform, head, weights}]; without patterns that say nothing of it.
-const nearestHeads = memo(
-  () => (hasRun() ? where() + Boolean(baseTrace()) : ''),
-  () => {
-    if (!hasRun() || !baseTrace()) return [];
-    const {patterns} = lessonFacts();
-    const tokens = Array.from(example().tokens.slice(0, example().length));
-    const found = headsOf().filter((x) => run().attentionLayers[x.m].kind === 'self')
-      .flatMap((head) => {
-        const {values, rows, cols} = patternOf(baseTrace(), head.m, head.place);
-        const weights = range(rows, (t) => Array.from(values.subarray(t * cols, (t + 1) * cols)));
-        const distances = distancesFromKnown(patterns, weights, tokens, task().causal);
-        return distances.map((x) => ({...x, head, weights}));
-      });
-    return [...new Set(found.map((x) => x.name))].map((name) =>
-      found.filter((x) => x.name === name).reduce((a, b) => (b.distance < a.distance ? b : a)));
-  },
-);
-
+/// For each pattern the head of the run with the most attention on its keys, by the program.
 function nearestTable() {
-  const rows = nearestHeads().map(({name, head, distance, uniform}) => [
-    name, head.at, fixed(distance, 3), fixed(uniform, 3)]);
-  return rows.length ? tableOf(
-        `The run’s nearest heads on example ${exampleIndex()} (mean Jensen-Shannon distance, ` +
-          `at most .833; heads --scores names the pattern that has most of a head’s attention)`,
-        ['pattern', 'nearest head', 'distance', 'distance of uniform attention'], rows) : [];
+  const {heads} = hasRun() ? run().reports.heads || {} : {heads: []};
+  if (!heads) return lacking('heads.json', 'Attention on known patterns is');
+  const most = (name) => heads.filter(({patterns}) => patterns[name] != null)
+    .sort((a, b) => b.patterns[name] - a.patterns[name])[0];
+  const rows = Object.keys(heads[0]?.patterns ?? {}).filter(most).map((name) => [
+    name, idOf(most(name)), weightText(most(name).patterns[name]),
+    most(name).like === name ? 'it resembles the pattern' : '']);
+  return rows.length ? tableOf('The run’s heads with the most attention on each pattern',
+    ['pattern', 'head', 'attention', ''], rows) : [];
 }
 
 export const patternsLesson = {
