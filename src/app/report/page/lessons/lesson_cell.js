@@ -1,6 +1,7 @@
 // How one cell of a stage is computed: its products as a table, and the line of attend() that
-// computes it. Read next: lesson_machine.js.
+// computes it, in the listing of all its lines. Read next: lesson_machine.js.
 import {weightLine} from '../engine/attend.js';
+import {button, el} from '../draw/ui.js';
 import {fixed} from './learn.js';
 
 const MOST_TERMS = 8;  // products of a sum that are listed; the others are added up
@@ -111,6 +112,13 @@ const CELLS = {
 /// How a cell is computed: {words, table: {head, rows}, line: of attend()}. `at` is {id, r, c, h,
 /// world, stages, switches, names}.
 export const cellWords = (at) => CELLS[at.id](at);
+
+/// The lines of attend() with the line `now` marked; `act` is called with a line that is chosen.
+export const listing = (lines, now, act) =>
+  el('ol', {class: 'listing', 'aria-label': 'The lines of attend'}, lines.map(({text, at}, i) =>
+    el('li', at && at === now ? {class: 'now', 'aria-current': 'step'} : null,
+      at && act ? button(text, () => act(at), {class: 'line', id: `line-${i}`})
+        : el('span', {class: 'line'}, text))));
 
 /// The cells from which a cell is computed: [{id, r, c}]; without r a whole column, without c a
 /// whole row.

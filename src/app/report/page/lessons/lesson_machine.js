@@ -11,7 +11,7 @@ import {
 } from './learn.js';
 import {attendLines} from '../engine/attend.js';
 import {FUNCTIONS, splitsOf, stagesOf} from '../engine/stages.js';
-import {cellSources, cellWords} from './lesson_cell.js';
+import {cellSources, cellWords, listing} from './lesson_cell.js';
 
 const GAP = 24;
 const ABOVE = 28;
@@ -267,10 +267,7 @@ function captionOf(id) {
 function codeNodes(line) {
   const {stages, switches} = machine();
   return [
-    el('ol', {class: 'listing', 'aria-label': 'The lines of attend'},
-      attendLines(switches.name, stages.one.slope).map(({text, at}) => el('li',
-        line && at === line ? {class: 'now', 'aria-current': 'step'} : null,
-        el('span', {class: 'line'}, text)))),
+    listing(attendLines(switches.name, stages.one.slope), line),
     button('Step through every line', () => go({lesson: 'numbers', lab: {head: lab('head')}}),
       {id: 'to-numbers'}),
   ];

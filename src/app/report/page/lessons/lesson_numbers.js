@@ -4,7 +4,7 @@
 import {range} from '../engine/numbers.js';
 import {hexOf} from '../draw/draw.js';
 import {bars, label, rect} from '../draw/charts.js';
-import {button, code, dynamic, el, figure, live, note, tableOf} from '../draw/ui.js';
+import {code, dynamic, el, figure, live, note, tableOf} from '../draw/ui.js';
 import {app, exampleIndex, memo, run, where} from '../state/state.js';
 import {lossByHeadsPicture} from '../parts/heads_needed.js';
 import {columns, headOfWorld, keysOfQuery, usualSwitches} from '../engine/worked_example.js';
@@ -12,6 +12,7 @@ import {
   controlRow, cutNote, fixed, headChoice, headNames, headOfLab, isRunWorld, lab, labBox, labChoice,
   labSlider, lessonWorld, queryChoice, queryOf, setLab, stepButtons, worldName,
 } from './learn.js';
+import {listing} from './lesson_cell.js';
 import {attend, attendLines, attendTrace} from '../engine/attend.js';
 
 /// The switches of the lesson. For a run its task decides which keys are seen.
@@ -39,8 +40,6 @@ const numbersOf = memo(
   },
 );
 
-const linesNow = () => attendLines(numbersOf().name, numbersOf().head.slope);
-
 /// The number of the last line that ran; 0 also if none did.
 const lastStep = () => Math.max(numbersOf().steps.length - 1, 0);
 const stepNow = () => Math.min(lab('step'), lastStep());
@@ -53,14 +52,9 @@ function codeList() {
     return el('p', {id: 'no-key'}, `“${world.tokens[t]}” sees no key: there is nothing to ` +
       'attend to, and its output is 0.');
   }
-  const now = numbersOf().steps[stepNow()].at;
-  return el('ol', {class: 'listing', 'aria-label': 'The lines of attend'},
-    linesNow().map(({text, at}) =>
-      el('li', at === now ? {class: 'now', 'aria-current': 'step'} : null,
-        at ? button(text,
-              () => setLab({step: numbersOf().steps.findIndex((step) => step.at === at)}),
-              {class: 'line', id: `line-${linesNow().findIndex((l) => l.at === at)}`})
-          : el('span', {class: 'line'}, text))));
+  const {name, head, steps} = numbersOf();
+  return listing(attendLines(name, head.slope), steps[stepNow()].at,
+    (line) => setLab({step: steps.findIndex(({at}) => at === line)}));
 }
 
 function stateTables() {
