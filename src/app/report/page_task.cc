@@ -7,6 +7,7 @@
 #include "app/report/page_parts.h"
 #include "app/report/task_words.h"
 #include "headlab/core/train/streams.h"
+#include "headlab/lab/runs/guards.h"
 
 namespace headlab {
 namespace {
@@ -51,6 +52,15 @@ std::vector<std::string> token_texts(const Task& task) {
 std::vector<std::string> answer_texts(const Task& task) {
   return texts_below(task.shape().outputs(),
                      [&](std::int32_t answer) { return task.answer_text(answer); });
+}
+
+/// Returns for each relation whether it has targets of its own; otherwise its losses are over all.
+Json own_targets(const Task& task, const Example& example) {
+  Json own = Json::array();
+  for (std::size_t r = 0; r < task.relations().size(); ++r) {
+    own.push_back(targets_of(task, example, r).own);
+  }
+  return own;
 }
 
 }  // namespace
@@ -111,7 +121,9 @@ Json task_facts(const Task& task) {
 Json task_facts(const Task& task, const PagePlan& plan, PageBlocks& blocks) {
   Json json = task_facts(task);
   Json& sets = json["sets"] = Json::object();
-  sets["held_out"] = set_facts(task, held_out_examples(task, plan.examples), blocks);
+  const Example held_out = held_out_examples(task, plan.examples);
+  sets["held_out"] = set_facts(task, held_out, blocks);
+  sets["held_out"]["own_targets"] = own_targets(task, held_out);
   sets["scored"] =
       set_facts(task, task.make(streams::scored(), plan.examples, Split::validation), blocks);
   return json;

@@ -28,25 +28,6 @@ export function lossesOf(trace, example = trace.example) {
   return {losses, sum, count, right};
 }
 
-/// The targets that a relation answers for (targets_of in lab/heads/causes/truth_edges.cc): those
-/// at its queries, and of several the one with its name; all of them if its queries have none.
-function targetsOfRelation(set, relation) {
-  set.answers ??= [];
-  if (set.answers[relation]) return set.answers[relation];
-  const {task} = set;
-  const {name, kind} = task.relations[relation];
-  const K = task.targets;
-  const slot = task.target_names.indexOf(name);
-  let any = false;
-  for (let i = 0; i < set.size && !any; ++i)
-    for (let t = 0; t < task.length && !any; ++t)
-      for (let k = 0; k < K; ++k)
-        any = any || ((slot < 0 || slot === k) && set.hasTarget(i, t, k) &&
-          set.truth(relation, i, t).length > 0);
-  set.answers[relation] = any && kind !== 'encoder' ? {all: false, slot} : {all: true, slot: -1};
-  return set.answers[relation];
-}
-
 class Sums {
   constructor(name) {
     Object.assign(this, {name, sum: 0, hits: 0, count: 0});
@@ -69,12 +50,13 @@ class Evaluation {
     Object.assign(this, {examples: 0, by: [], all: new Sums('all')});
     this.targets = task.target_names.map((name) => new Sums(name));
     this.relations = task.relations.map((relation) => new Sums(relation.name));
-    this.rules = task.relations.map((relation, r) => targetsOfRelation(set, r));
+    this.slots = task.relations.map(({name}) => task.target_names.indexOf(name));
+    this.own = set.facts.own_targets;
   }
+  /// Whether a target is one of a relation: of its queries, and of several that with its name.
   answers(r, example, t, k) {
-    const rule = this.rules[r];
-    if (rule.all) return true;
-    return (rule.slot < 0 || rule.slot === k) && example.truth(r, t).length > 0;
+    if (!this.own[r]) return true;
+    return (this.slots[r] < 0 || this.slots[r] === k) && example.truth(r, t).length > 0;
   }
   add(trace, example) {
     const {losses, right} = lossesOf(trace, example);
@@ -166,7 +148,7 @@ function* replacementFor(run, model, set, i, kind, base) {
 
 export function* evaluateSteps(run, options = {}) {
   const model = options.model || run.model;
-  const set = run.task.set(options.set || 'held_out');
+  const set = run.task.set('held_out');
   const count = Math.min(options.count || set.size, set.size);
   const {hide} = options;
   const sums = new Evaluation(set);

@@ -111,11 +111,6 @@ class ExampleSet {
     }
     return this.truths[relation];
   }
-  /// Whether the model must answer question k at position t of example i.
-  hasTarget(i, t, k) {
-    const {length, targets} = this.task;
-    return targetOf(this.values('targets')[(i * length + t) * targets + k]) >= 0;
-  }
   truth(relation, i, t) {
     const {begin, keys, each} = this.stored(relation);
     const at = i * each + t;
