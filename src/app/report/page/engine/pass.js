@@ -105,19 +105,16 @@ export function finish(generator) {
 }
 
 /// Runs a generator in slices of a few milliseconds, so that a page answers in between.
-export function drive(generator, {slice = 8, progress, cancelled} = {}) {
+export function drive(generator, cancelled) {
   return new Promise((resolve, reject) => {
     const turn = () => {
       try {
-        const end = performance.now() + slice;
-        let last = null;
+        const end = performance.now() + 8;
         do {
-          if (cancelled && cancelled()) return resolve(undefined);
+          if (cancelled?.()) return resolve(undefined);
           const {done, value} = generator.next();
           if (done) return resolve(value);
-          last = value;
         } while (performance.now() < end);
-        if (progress) progress(last);
         setTimeout(turn, 0);
       } catch (error) {
         reject(error);

@@ -5,7 +5,7 @@ import {rankOfSet, subsetNames, subsetsOf} from '../engine/reports.js';
 import {digits} from '../draw/charts.js';
 import {button, code, el, note, tableOf} from '../draw/ui.js';
 import {app, headsOf, isStored, run} from '../state/state.js';
-import {costOf, lossWithout} from '../parts/heads.js';
+import {lossWithout, pairCost} from '../parts/heads.js';
 import {
   attentionSizes, besideEachOther, changeWhenAblated, diversityOf, headsOfWorld, isUniform, times,
 } from '../engine/worked_example.js';
@@ -92,15 +92,6 @@ const BY_HAND = [
 
 const byHand = () => [...lessonTexts().querySelectorAll('#asked li')].map((asked, i) =>
   ({ask: asked.textContent, ...BY_HAND[i]}));
-
-/// Two heads at 0: the rises of the loss without one, without the other, without both, and how much
-/// that is beyond the sum.
-function pairCost(x, y) {
-  const one = costOf([x]);
-  const other = costOf([y]);
-  const both = costOf([x, y]);
-  return {x, y, one, other, both, beyond: both - one - other};
-}
 
 /// The loss without two heads, from those without each of them.
 function guessBoth() {

@@ -57,6 +57,13 @@ export function roleAtEnd(x) {
 const shareRole = (x, y) =>
   rolesOfHead(x).some((d) => rolesOfHead(y).some((other) => other.name === d.name));
 
+/// Two heads at 0: the rises of the loss without one, without the other, without both, and how much
+/// that is beyond the sum; null where it was not measured.
+export function pairCost(x, y) {
+  const [one, other, both] = [[x], [y], [x, y]].map((heads) => costOf(heads));
+  return {x, y, one, other, both, beyond: both == null ? null : both - one - other};
+}
+
 /// The pairs of a head that were measured: [{x: the other head, both, beyond, redundant}].
 function pairsOf(x) {
   const pairs = run().reports.interactions?.pairs || [];
@@ -64,9 +71,9 @@ function pairsOf(x) {
   const same = (p, y) => sorted([p.first, p.second].map(idOfPair)) === sorted([x.at, y.at]);
   return headsOf().filter((y) => y.at !== x.at).flatMap((y) => {
     const pair = pairs.find((p) => same(p, y));
-    const both = costOf([x, y]);
+    const {both, beyond} = pairCost(x, y);
     const redundant = pair?.redundant ?? false;
-    if (both != null) return [{x: y, both, beyond: both - costOf([x]) - costOf([y]), redundant}];
+    if (both != null) return [{x: y, both, beyond, redundant}];
     return pair ? [{x: y, both: pair.joint, beyond: pair.joint - pair.sum, redundant}] : [];
   });
 }

@@ -197,7 +197,7 @@ function passOf(options) {
   if (!slow.done.has(key) && slow.running !== key) {
     slow.running = key;
     working(1);
-    drive(forwardSteps(model(), example(), options), {cancelled: () => slow.running !== key})
+    drive(forwardSteps(model(), example(), options), () => slow.running !== key)
       .then((pass) => {
         working(-1);
         if (!pass) return;

@@ -9,7 +9,7 @@ import {
   app, chosen, example, go, headsOf, hidesCells, isLive, noModel, onlyGate, onlyHeads, prunedRuns,
   relation, run, task, trace,
 } from '../../state/state.js';
-import {attentionLayerName, costOf, lossWithout, signed} from '../../parts/heads.js';
+import {attentionLayerName, costOf, lossWithout, pairCost, signed} from '../../parts/heads.js';
 import {chosenPicture, lockShown, lockedCell, patternCommand} from '../../parts/pattern.js';
 import {answersAt, dial, logitsAt, oracleHint} from '../../parts/measure.js';
 import {curvePicture, methodNow, methodsOf} from '../../parts/curve.js';
@@ -123,14 +123,12 @@ function guessNode() {
 function pairNode() {
   const off = headsOf().filter((x) => app.state.gates[x.at] === 0);
   if (off.length !== 2 || Object.keys(app.state.gates).length !== 2) return [];
-  const a = costOf([off[0]]);
-  const b = costOf([off[1]]);
-  const both = costOf(off);
+  const {one, other, both, beyond} = pairCost(...off);
   if (both == null || app.state.repl !== 'zero')
     return aside('Pairs: ', code(`headlab ablate ${run().name} --pairs`));
   return tableOf(`Without ${off[0].at} and ${off[1].at}`, ['off', 'rise of the loss'], [
-    [off[0].at, a], [off[1].at, b], ['the sum of the two', a + b], ['both at once', both],
-    ['excess over the sum', both - a - b],
+    [off[0].at, one], [off[1].at, other], ['the sum of the two', one + other],
+    ['both at once', both], ['excess over the sum', beyond],
   ]);
 }
 
