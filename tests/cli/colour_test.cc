@@ -2,6 +2,8 @@
 #include "app/cli/colour.h"
 
 #include "cli/program.h"
+#include "headlab/app/report/result_text.h"
+#include "headlab/lab/results/fields.h"
 
 namespace headlab::cli { namespace {
 
@@ -13,23 +15,49 @@ std::string plain(std::string shown) {
   return shown;
 }
 
-TEST(Colour, MarksConclusionsOfATable) {
-  const std::string table =
-      "relation  head  verdict\n"
-      "--------  ----  -----------------\n"
-      "back1      0.1  owner\n"
-      "sämé       0.2  worse than chance\n"
-      "owner      0.3  -\n"
-      "back3      0.4  owner (*)\n"
-      "\n"
-      "owner of nothing\n";
-  const std::string shown = coloured(table);
-  EXPECT_EQ(plain(shown), table);
-  EXPECT_NE(shown.find("0.1  \033[32mowner\033[0m\n"), shown.npos) << shown;
-  EXPECT_NE(shown.find("0.2  \033[31mworse than chance\033[0m\n"), shown.npos) << shown;
-  EXPECT_NE(shown.find("\nowner      0.3  -\n"), shown.npos) << "only the column of conclusions";
-  EXPECT_NE(shown.find("\nowner of nothing\n"), shown.npos) << "only tables";
-  EXPECT_NE(shown.find("0.4  \033[32mowner (*)\033[0m\n"), shown.npos) << "one colour, not two";
+/// A row of a table with a name in an ordinary column and a conclusion.
+struct Row {
+  std::string name;
+  Toned conclusion;
+};
+
+Table table_of(const std::vector<Row>& rows) {
+  Fields<Row> fields;
+  fields.add({"name", "relation"}, &Row::name);
+  fields.add({"conclusion", "conclusion"}, &Row::conclusion);
+  return fields.table({"rows"}, rows);
+}
+
+TEST(Colour, FollowsTheToneOfACellAndNotItsWords) {
+  const Table table = table_of({{"back1", {"any words", Tone::good}},
+                                {"sämé", {"more words", Tone::bad}},
+                                {"owner", {"owner", Tone::none}},
+                                {"no head", {"■ (*)", Tone::open}}});
+  const std::string shown = coloured(toned_text_of(table));
+  EXPECT_EQ(shown,
+            "relation  conclusion\n"
+            "--------  ----------\n"
+            "back1     \033[32many words\033[0m\n"
+            "sämé      \033[31mmore words\033[0m\n"
+            "owner     owner\n"
+            "no head   \033[33m■ (*)\033[0m\n");
+  EXPECT_EQ(plain(shown), text_of(table));
+}
+
+TEST(Colour, CoversEveryLineOfAFoldedCell) {
+  const Table table = table_of({{"a", {"a conclusion of more words than a line", Tone::bad}}});
+  const TonedText text = toned_text_of(Result{.tables = {table}}, {.width = 30});
+  const std::string shown = coloured(text);
+  EXPECT_NE(shown.find("\033[31ma conclusion of more\033[0m\n"), shown.npos) << shown;
+  EXPECT_NE(shown.find("  \033[31mwords than a line\033[0m\n"), shown.npos) << shown;
+  EXPECT_EQ(plain(shown), text.words());
+}
+
+TEST(Colour, KeepsTheToneOfARowThatIsSorted) {
+  Table table = table_of({{"a", {"1", Tone::good}}, {"b", {"2", Tone::bad}}});
+  std::ranges::reverse(table.rows);
+  const std::string shown = coloured(toned_text_of(table));
+  EXPECT_NE(shown.find("b         \033[31m2"), shown.npos) << shown;
 }
 
 TEST(Colour, MarksGroundTruthAndLabels) {
@@ -62,6 +90,7 @@ TEST_F(Terminals, ShowConclusionsInColour) {
   const Words words = {"heads", "a", "--examples", "64"};
   const Outcome shown = run(words, {.terminal = true, .environment = {"TERM=xterm", "NO_COLOR"}});
   EXPECT_NE(shown.out.find("\033[2mcommand:\033[0m"), shown.out.npos) << shown.out;
+  EXPECT_NE(shown.out.find("  \033[31m"), shown.out.npos) << "no head, or worse: " << shown.out;
   EXPECT_EQ(done(words).out.find('\033'), std::string::npos) << "not in a pipe";
 }
 

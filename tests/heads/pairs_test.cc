@@ -183,10 +183,14 @@ TEST(Pairs, RedundantPairsComeFirst) {
   EXPECT_EQ(table.cells("joint")[0].number(), 0.12) << "the costliest of them";
   EXPECT_EQ(conclusions[12], Json("redundant"));
   EXPECT_EQ(conclusions[13], Json("2.1 compensates"));
+  const std::size_t conclusion = table.index_of("verdict");
+  EXPECT_EQ(table.rows[0].tone(conclusion), Tone::good);
+  EXPECT_EQ(table.rows[13].tone(conclusion), Tone::none);
   EXPECT_EQ(table.cells("joint")[14].number(), 20);
   EXPECT_NE(table.note.find("14 of 34 rows are shown"), std::string::npos);
   const Table relations = result_of(report).table("relations");
   EXPECT_EQ(relations.rows.size(), 14u) << "those of a relation";
+  EXPECT_EQ(relations.rows[0].tone(relations.index_of("verdict")), Tone::good);
   EXPECT_NE(relations.column("of_first.share").meaning.find("logits per target"),
             std::string::npos);
 }

@@ -54,6 +54,9 @@ TEST(TruthEdgesText, SaysWherePatternAndCauseDisagree) {
   const Result found = result_of(report);
   expect_shown(found, "report/truth_edges.txt");
   EXPECT_TRUE(found.tables[0].cells("share")[3].is_null()) << "no share of a cost that is none";
+  const std::size_t conclusion = found.tables[0].index_of("verdict");
+  EXPECT_EQ(found.tables[0].rows[2].tone(conclusion), Tone::open) << "too few examples";
+  EXPECT_EQ(found.tables[0].rows[0].tone(conclusion), Tone::none);
   EXPECT_EQ(Json(found).at("relations").items()[0].at("tests").items()[1].at("truth").at("low"),
             Json(3.9));
 }

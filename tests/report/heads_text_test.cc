@@ -83,6 +83,33 @@ TEST(HeadsText, StatesTheScopeOfItsConclusions) {
   EXPECT_NE(line_with(said, {"specialization 0.25", "1 of 4"}), "") << said;
 }
 
+/// Tones of the conclusions in a table of relations.
+std::vector<Tone> tones_of(const HeadsReport& report) {
+  const Table table = result_of(report, {}).tables[1];
+  const std::size_t c = table.index_of("verdict");
+  return mapped(table.rows, [&](const TableRow& row) { return row.tone(c); });
+}
+
+TEST(HeadsText, GivesConclusionsTones) {
+  HeadsReport report = report_of(6);
+  for (RelationScore& score : report.heads[0].relations) score.lift = 0;
+  report.relations[1].candidates = 0;
+  report.heads[0].relations[2].lift = 0.5;
+  report.heads[0].relations[3].lift = -0.5;
+  report.heads[0].relations[4].examples = 1;
+  const std::vector<Tone> expected = {Tone::good, Tone::open, Tone::open,
+                                      Tone::bad,  Tone::open, Tone::bad};
+  EXPECT_EQ(tones_of(report), expected) << shown(report);
+}
+
+TEST(HeadsText, KeepsTheTonesOfManyRelationsThatAreSorted) {
+  HeadsReport report = report_of(20);
+  std::swap(report.relations[0].owned, report.relations[19].owned);
+  const std::vector<Tone> tones = tones_of(report);
+  EXPECT_EQ(tones[0], Tone::good);
+  EXPECT_EQ(std::ranges::count(tones, Tone::good), 1);
+}
+
 TEST(HeadsText, ReportsDistributedRelations) {
   HeadsReport report = report_of(2);
   report.divisions = {{.relation = 1,

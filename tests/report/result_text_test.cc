@@ -171,9 +171,7 @@ TEST(ResultText, ShowsMarksLinesAndListsOfWords) {
             "0.5,false,,\n0.5,false,7,\n");
   EXPECT_EQ(lists[2].name, "t.labels");
   EXPECT_EQ(csv_of(lists[2]), "lift,owns,labels,never\n0.97,true,a,\n0.97,true,b,\n");
-  Table many{"t",
-             {Column("x", "x").of(CellKind::sparkline)},
-             std::vector<Row>(1, Row(1, Row(1000, .5)))};
+  Table many{"t", {Column("x", "x").of(CellKind::sparkline)}, {Row(1, Row(1000, .5))}};
   many.rows[0][0].items().front() = 0, many.rows[0][0].items().back() = 1;
   const std::string line = text_of(many).substr(text_of(many).find("▁"));
   EXPECT_EQ(display_width(line), 41u) << "40 blocks and a newline";

@@ -16,7 +16,7 @@ static Output analysis_of_prompt(const Invocation& call, const Analysis& row, co
   const Result found = row.of_prompt(run, prompt, asked);
   call.check_table(found.tables);
   Output output = output_of(found, "\n");
-  output.text = text("your input; the quantity is the ", asked.said, "\n\n", output.text);
+  output.text = text("your input; the quantity is the ", asked.said, "\n\n") + output.text;
   add_fact(output, "quantity", asked.said);
   return store_result(call, run, std::move(output), "");
 }

@@ -52,7 +52,7 @@ BenchOptions read_bench_options(Invocation& call) {
 
 Output bench_output(const Invocation& call, const Result& found) {
   Output output = reproducible(call, found, "\n" + about_text(found.about));
-  output.text.insert(0, program_text() + "\n\n");
+  output.text = program_text() + "\n\n" + output.text;
   return output;
 }
 

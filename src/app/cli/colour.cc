@@ -1,19 +1,14 @@
-// Colours on a terminal: labels of messages, marks of ground truth, and conclusions in tables. They
-// are added to the finished text, after control characters of data were made harmless, and only if
-// the output is a terminal and NO_COLOR (no-color.org) is not set. Read next: terminal.cc,
-// program.cc.
+// Colours on a terminal: labels of messages, marks of ground truth, and cells with a tone. They are
+// added to the finished text, after control characters of data were made harmless, and only if the
+// output is a terminal and NO_COLOR (no-color.org) is not set. Read next: terminal.cc, program.cc.
 #include "app/cli/colour.h"
 
-#include <algorithm>
-#include <array>
 #include <cstdlib>
-#include <optional>
-#include <utility>
+#include <functional>
 #include <vector>
 
 #include "headlab/core/base/error.h"
 #include "headlab/core/base/text.h"
-#include "headlab/lab/results/words.h"
 
 namespace headlab::cli {
 namespace {
@@ -26,66 +21,33 @@ struct ColourOf {
   const char* colour;
 };
 
-/// Labels at the start of a line.
+/// Labels at the start of a line. Messages and commands are plain text from many places, so that
+/// their labels are found by their words.
 constexpr ColourOf kLabels[] = {{"error:", kRed},
                                 {"hint:", kCyan},
                                 {"note:", kYellow},
                                 {"command:", kFaint}};
 
-/// Beginnings of conclusions.
-constexpr ColourOf kConclusions[] = {{"owner", kGreen},       {"several heads", kGreen},
-                                     {"redundant", kGreen},   {"lower", kGreen},
-                                     {"earlier", kGreen},     {"higher", kGreen},
-                                     {"later", kGreen},       {"equal", kGreen},
-                                     {"compensates", kGreen}, {"no head", kRed},
-                                     {"worse", kRed},         {"fails", kRed},
-                                     {"could be", kYellow},   {"not tested", kYellow},
-                                     {"too few", kYellow},    {"inconclusive", kYellow},
-                                     {"one head", kYellow},   {"no attention", kYellow}};
-
-/// Marks of ground truth and owners.
+/// Marks of ground truth and owners, each a character with one meaning.
 constexpr ColourOf kMarks[] = {{"■", kGreen}, {"□", kRed}, {"★", kGreen}, {"(*)", kGreen}};
 
 std::string in_colour(std::string_view words, const char* colour) {
   return colour + std::string(words) + kPlain;
 }
 
-const char* colour_of_conclusion(std::string_view conclusion) {
-  for (const ColourOf& row : kConclusions) {
-    if (conclusion.starts_with(row.begins)) return row.colour;
+/// Returns nullptr for a text without a tone.
+const char* colour_of(Tone tone) {
+  switch (tone) {
+    case Tone::good:
+      return kGreen;
+    case Tone::bad:
+      return kRed;
+    case Tone::open:
+      return kYellow;
+    case Tone::none:
+      break;
   }
   return nullptr;
-}
-
-/// Columns [begin, end) of a terminal.
-struct Span {
-  std::size_t begin, end;
-};
-
-/// Returns the byte at which a column of the terminal begins; the size of a shorter line.
-std::size_t byte_at(const std::string& line, std::size_t column) {
-  std::size_t byte = 0;
-  std::size_t columns = 0;
-  for (const std::string& character : characters_of(line)) {
-    if (columns >= column) break;
-    columns += character_width(character);
-    byte += character.size();
-  }
-  return byte;
-}
-
-/// Returns whether a line is the rule below the titles of a table.
-bool is_rule(const std::string& line) {
-  return line.find('-') != line.npos && line.find_first_not_of("- ") == line.npos;
-}
-
-/// Returns the columns of the title "verdict" in the line above a rule; none if it has none.
-std::optional<Span> conclusion_span(const std::string& titles, const std::string& rule) {
-  const std::size_t begin = titles.find("verdict");
-  const bool is_column = begin != titles.npos && begin < rule.size() && rule[begin] == '-' &&
-                         (begin == 0 || rule[begin - 1] == ' ');
-  if (!is_column) return std::nullopt;
-  return Span{begin, std::min(rule.find(' ', begin), rule.size())};
 }
 
 void colour_label(std::string& line) {
@@ -107,23 +69,13 @@ void colour_marks(std::string& line) {
   }
 }
 
-/// Colours the conclusion of a row, which is one colour with the marks in it, and the marks outside
-/// it.
-void colour_row(std::string& line, const Span& span) {
-  const std::size_t begin = byte_at(line, span.begin);
-  const std::size_t end = byte_at(line, span.end);
-  std::string before = line.substr(0, begin);
-  std::string cell = line.substr(begin, end - begin);
-  std::string after = line.substr(end);
-  colour_marks(before);
-  colour_marks(after);
-  if (const char* const colour = colour_of_conclusion(cell); colour != nullptr) {
-    const std::size_t length = cell.find_last_not_of(' ') + 1;
-    cell.replace(0, length, in_colour(cell.substr(0, length), colour));
-  } else {
-    colour_marks(cell);
+std::string with_labels_and_marks(const std::string& words) {
+  std::vector<std::string> lines = texts_of(split(words, '\n'), std::identity());
+  for (std::string& line : lines) {
+    colour_label(line);
+    colour_marks(line);
   }
-  line = before + cell + after;
+  return join(lines, "\n");
 }
 
 }  // namespace
@@ -133,26 +85,13 @@ bool wants_colour() {
   return given == nullptr || *given == 0;
 }
 
-std::string coloured(const std::string& shown) {
-  std::vector<std::string> lines = texts_of(split(shown, '\n'), std::identity());
-  std::optional<Span> conclusion;
-  std::string titles;
-  for (std::string& line : lines) {
-    const std::string plain = line;
-    if (is_rule(plain)) {
-      conclusion = conclusion_span(titles, plain);
-    } else if (plain.empty()) {
-      conclusion.reset();
-    }
-    titles = plain;
-    if (conclusion && !is_rule(plain)) {
-      colour_row(line, *conclusion);
-      continue;
-    }
-    colour_label(line);
-    colour_marks(line);
+std::string coloured(const TonedText& shown) {
+  std::string all;
+  for (const auto& [words, tone] : shown.pieces()) {
+    const char* const colour = colour_of(tone);
+    all += colour == nullptr ? with_labels_and_marks(words) : in_colour(words, colour);
   }
-  return join(lines, "\n");
+  return all;
 }
 
 }  // namespace headlab::cli

@@ -50,8 +50,8 @@ Output output_of(const Result& result, const std::string& words = "");
 /// Adds a key to the JSON of a result. Error if a table has this name, because its rows would be
 /// lost.
 void add_fact(Output& output, const std::string& key, Json value);
-/// Returns a result that ends with the command that reproduces it.
-Output reproducible(const Invocation& call, Output output);
+/// Returns a result that ends with the command that reproduces it, and a shell comment if given.
+Output reproducible(const Invocation& call, Output output, const std::string& comment = "");
 Output reproducible(const Invocation& call, const Result& result, const std::string& words = "");
 Output reproducible(const Invocation& call, Json json, const std::string& words);
 /// Returns a result with its own JSON, and tables with text before and after them.
@@ -155,7 +155,7 @@ std::size_t text_width();
 
 void print(const std::string& text);
 /// Prints text for a reader, in colours if stdout is a terminal that has them.
-void print_shown(const std::string& text);
+void print_shown(const TonedText& text);
 /// Prints a line on stderr, unless the user asked for errors only.
 void note(const std::string& text);
 void set_quiet(bool quiet);

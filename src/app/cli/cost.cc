@@ -65,7 +65,7 @@ Output cost(Invocation& call) {
       widths_follow ? division_note(flags.sizes.d_model, flags.sizes.heads) : "";
   found.about["division"] = division;
   Output output = reproducible(call, found);
-  if (!division.empty()) output.text.insert(0, wrapped(division, "", stdout_width()) + "\n");
+  if (!division.empty()) output.text = wrapped(division, "", stdout_width()) + "\n" + output.text;
   return output;
 }
 

@@ -56,7 +56,7 @@ Output patch(Invocation& call) {
   }
   call.check_table(found.tables);
   Output output = output_of(found, "\n");
-  output.text = text(pairs.said, "\n\n", output.text);
+  output.text = pairs.said + "\n\n" + output.text;
   add_fact(output, "quantity", pairs.said);
   return store_result(call, run, std::move(output), "patching.json");
 }

@@ -129,14 +129,22 @@ std::string with_folded_commands(const std::string& shown) {
   return join(lines, "\n");
 }
 
-/// Returns the text of a result for a terminal.
-std::string shown_text(const Output& output) {
-  if (!output.quotes_data) return with_folded_commands(as_typed(output.text));
-  std::vector<std::string> lines = texts_of(split(output.text, '\n'), std::identity());
+/// Returns words of a result for a terminal.
+std::string shown_words(const std::string& words, bool quotes_data) {
+  if (!quotes_data) return harmless(with_folded_commands(as_typed(words)), true);
+  std::vector<std::string> lines = texts_of(split(words, '\n'), std::identity());
   for (std::string& line : lines) {
     if (line.starts_with("command: ")) line = as_typed(line);
   }
-  return with_folded_commands(join(lines, "\n"));
+  return harmless(with_folded_commands(join(lines, "\n")), true);
+}
+
+TonedText shown_text(const Output& output) {
+  TonedText shown;
+  for (const auto& [words, tone] : output.text.pieces()) {
+    shown += TonedText(shown_words(words, output.quotes_data), tone);
+  }
+  return shown;
 }
 
 /// Whether the command line asks for JSON and none was printed yet: stdout holds one object.
@@ -176,7 +184,7 @@ int run_command(const std::string& name, std::span<const std::string> words) {
   const AllowedCommands allowed(call.tasks_named());  // no other word allows a program
   const Output output = carry_out(call);
   if (!call.json() && call.wants_table()) print(harmless(call.table_text(output.tables), true));
-  if (!call.json() && !call.wants_table()) print_shown(harmless(shown_text(output), true));
+  if (!call.json() && !call.wants_table()) print_shown(shown_text(output));
   if (call.json() && !output.json.is_null()) print_json(call.json_of(output));
   if (!output.note.empty()) note(output.note);
   if (output.unwritten) throw *output.unwritten;

@@ -127,8 +127,8 @@ Output prune(Invocation& call) {
     return progress.stopped_while_waiting(flags.out, run.config.task);
   }
   progress.clear();
-  Output output = reproducible(call, result_of(pruned), about(pruned, flags, run));
-  output.text.insert(output.text.size() - 1, replaced_text(flags.out));
+  Output output = reproducible(call, output_of(result_of(pruned), about(pruned, flags, run)),
+                               replaced_text(flags.out));
   output.unwritten = pruned.unwritten;
   if (pruned.finetuned == options.finetune && !output.unwritten) {
     keep_as(std::filesystem::path(flags.out) / "prune.json", output);

@@ -8,7 +8,7 @@
 namespace headlab::cli {
 
 Output output_of(const Result& result, const std::string& words) {
-  const std::string shown = text_of(result, {.width = stdout_width()});
+  const TonedText shown = toned_text_of(result, {.width = stdout_width()});
   return {.json = to_json(result), .text = shown + words, .tables = result.tables};
 }
 
@@ -21,9 +21,9 @@ void add_fact(Output& output, const std::string& key, Json value) {
   output.json[key] = std::move(value);
 }
 
-Output reproducible(const Invocation& call, Output output) {
+Output reproducible(const Invocation& call, Output output, const std::string& comment) {
   add_fact(output, "command", call.again());
-  output.text += "command: " + call.again() + "\n";
+  output.text += "command: " + call.again() + comment + "\n";
   return output;
 }
 
@@ -37,7 +37,7 @@ Output reproducible(const Invocation& call, Json json, const std::string& words)
 
 Output reproducible(const Invocation& call, Json json, std::vector<Table> tables,
                     const std::string& after, const std::string& before) {
-  const std::string shown = text_of(Result{.tables = tables}, {.width = stdout_width()});
+  const TonedText shown = toned_text_of(Result{.tables = tables}, {.width = stdout_width()});
   return reproducible(call, Output{.json = std::move(json),
                                    .text = before + shown + after,
                                    .tables = std::move(tables)});

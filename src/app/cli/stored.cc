@@ -35,7 +35,8 @@ StoredPatterns StoredPatternFlags::read(const Invocation& call) const {
 Output scores_output(const HeadsReport& report, const HeadsShown& shown, bool explain) {
   const Result found = result_of(report, shown);
   const Legend legend = explain ? Legend::lines : Legend::none;
-  Output output{.text = text_of(found, {.width = stdout_width()}, legend), .tables = found.tables};
+  Output output{.text = toned_text_of(found, {.width = stdout_width()}, legend),
+                .tables = found.tables};
   std::vector<std::string> more;
   if (!found.tables[0].shown) more.emplace_back("every head: --all");
   if (!explain) more.emplace_back("meanings of the columns: --explain");

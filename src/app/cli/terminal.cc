@@ -189,8 +189,8 @@ void complain(const std::string& text) {
   write_all(stderr, (in_colour ? coloured(shown) : shown) + "\n");
 }
 
-void print_shown(const std::string& text) {
-  print(wants_colour() && is_terminal(STDOUT_FILENO) ? coloured(text) : text);
+void print_shown(const TonedText& text) {
+  print(wants_colour() && is_terminal(STDOUT_FILENO) ? coloured(text) : text.words());
 }
 
 StepsShown::StepsShown() {

@@ -94,7 +94,7 @@ class TablesText {
     }
   }
 
-  const std::string& text() const { return text_; }
+  const TonedText& text() const { return text_; }
 
  private:
   void begin(const std::string& title) {
@@ -105,7 +105,7 @@ class TablesText {
   void add_rows(const Table& table) {
     begin(table.title);
     text_ += table.title.empty() ? "" : "\n";
-    text_ += table.rows.empty() ? "none\n" : text_of(table, width_);
+    text_ += table.rows.empty() ? "none\n" : toned_text_of(table, width_);
   }
 
   void add_grid(const Table& grid) {
@@ -116,23 +116,27 @@ class TablesText {
 
   std::size_t width_;
   Legend legend_;
-  std::string text_;
+  TonedText text_;
 };
 
 }  // namespace
 
-std::string text_of(const Result& result, const HeatmapOptions& options, Legend legend) {
+TonedText toned_text_of(const Result& result, const HeatmapOptions& options, Legend legend) {
   TablesText tables(options.width, legend);
   for (const Table& table : result.tables) {
     if (table.shown && !std::ranges::all_of(table.columns, &Column::is_hidden)) {
       tables.add(table);
     }
   }
-  std::string out = tables.text();
+  TonedText out = tables.text();
   for (const Figure& figure : result.figures) {
     out += figure_text(figure, options);
   }
   return out;
+}
+
+std::string text_of(const Result& result, const HeatmapOptions& options, Legend legend) {
+  return toned_text_of(result, options, legend).words();
 }
 
 }  // namespace headlab

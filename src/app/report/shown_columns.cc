@@ -17,7 +17,7 @@ bool is_word(const Json& value) {
   return value.is_string() || (is_list && value.items()[0].is_string());
 }
 
-bool is_text(const Column& column, const std::vector<Json::Array>& rows, std::size_t c) {
+bool is_text(const Column& column, const std::vector<TableRow>& rows, std::size_t c) {
   return std::ranges::any_of(rows, [&](const Json::Array& row) {
     const Json& value = main_value(column, row[c]);
     const bool is_list = value.is_array() && column.cell != CellKind::head;
@@ -26,7 +26,7 @@ bool is_text(const Column& column, const std::vector<Json::Array>& rows, std::si
 }
 
 /// Returns whether a column can name a row: texts, heads and whole numbers, not measured values.
-bool names_rows(const Column& column, const std::vector<Json::Array>& rows, std::size_t c) {
+bool names_rows(const Column& column, const std::vector<TableRow>& rows, std::size_t c) {
   return std::ranges::all_of(rows, [&](const Json::Array& row) {
     const Json& cell = row[c];
     if (column.cell == CellKind::head || cell.is_string() || is_blank(cell)) {
@@ -42,8 +42,8 @@ double size_of(const Json& cell) {
   return number.is_number() ? std::abs(number.number()) : -1;
 }
 
-std::vector<Json::Array> shown_rows(const Table& table) {
-  std::vector<Json::Array> rows = table.rows;
+std::vector<TableRow> shown_rows(const Table& table) {
+  std::vector<TableRow> rows = table.rows;
   if (table.most == 0) {
     return rows;
   }
@@ -69,7 +69,7 @@ bool is_hidden(const Table& table, std::size_t c) {
 }
 
 std::vector<ShownColumn> shown_columns(const Table& table) {
-  const std::vector<Json::Array> rows = shown_rows(table);
+  const std::vector<TableRow> rows = shown_rows(table);
   std::vector<ShownColumn> columns;
   for (std::size_t c = 0; c < table.columns.size(); ++c) {
     if (is_hidden(table, c)) {
@@ -82,7 +82,8 @@ std::vector<ShownColumn> shown_columns(const Table& table) {
     const bool is_number = !shown.is_text && column.cell != CellKind::head;
     shown.is_numeric = column.is_interval() || is_number;
     shown.names_rows = names_rows(column, rows, c);
-    for (const Json::Array& row : rows) {
+    for (const TableRow& row : rows) {
+      shown.tones.push_back(row.tone(c));
       shown.cells.push_back(cell_text(column, row[c]));
       shown.words.push_back(is_word(main_value(column, row[c])));
     }

@@ -14,6 +14,7 @@ namespace headlab {
 struct ShownColumn {
   std::string title;
   std::vector<std::string> cells;
+  std::vector<Tone> tones;  // of the cells
   std::vector<char> words;  // for each cell whether it is a word or a list of words, not a number
   bool is_text = false;     // texts and lists: left-aligned
   bool is_numeric = false;  // numbers and intervals

@@ -77,10 +77,10 @@ class BlockWriter {
       write_line([&](std::size_t c) {
         const std::vector<std::string>& title = columns_[c].title;
         const std::size_t blank = title_lines_ - title.size();  // shorter titles are at the bottom
-        return i < blank ? std::string() : title[i - blank];
+        return Piece{i < blank ? std::string() : title[i - blank]};
       });
     }
-    write_line([&](std::size_t c) { return std::string(widths_[c], '-'); });
+    write_line([&](std::size_t c) { return Piece{std::string(widths_[c], '-')}; });
   }
 
   /// Writes a row, in several lines if the cell of the last column is folded.
@@ -90,36 +90,46 @@ class BlockWriter {
     const std::vector<std::string> parts = lines_of(wrapped(last_cell, "", widths_[last]));
     for (std::size_t part = 0; part < parts.size(); ++part) {
       write_line([&](std::size_t c) {
+        const ShownColumn& column = columns_[c].shown;
         if (c == last) {
-          return parts[part];
+          return Piece{parts[part], column.tones[row]};
         }
-        return part == 0 ? columns_[c].shown.cells[row] : std::string();
+        return part == 0 ? Piece{column.cells[row], column.tones[row]} : Piece{};
       });
     }
   }
 
-  const std::string& text() const { return text_; }
+  const TonedText& text() const { return text_; }
 
  private:
+  using Piece = TonedText::Piece;
+
+  /// Writes the cells, without the blanks at the end of the line.
   template <class CellOf>
   void write_line(const CellOf& cell_of) {
-    std::string line;
+    std::string blanks;
     for (std::size_t c = 0; c < columns_.size(); ++c) {
-      const std::string cell = cell_of(c);
-      const std::size_t width = std::max(widths_[c], display_width(cell));
-      line += c > 0 ? std::string(kGap, ' ') : "";
-      line += padded(cell, width, !columns_[c].shown.is_text);
+      const Piece piece = cell_of(c);
+      const std::size_t width = std::max(widths_[c], display_width(piece.words));
+      const std::string cell = padded(piece.words, width, !columns_[c].shown.is_text);
+      const std::size_t end = cell.find_last_not_of(' ') + 1;
+      if (end > 0) {
+        text_ += blanks;
+        text_ += TonedText(cell.substr(0, end), piece.tone);
+        blanks.clear();
+      }
+      blanks += cell.substr(end) + std::string(kGap, ' ');
     }
-    text_ += trimmed_line(line);
+    text_ += "\n";
   }
 
   const TextColumns& columns_;
   std::vector<std::size_t> widths_;
   std::size_t title_lines_ = 1;
-  std::string text_;
+  TonedText text_;
 };
 
-std::string block_text(const TextColumns& columns, std::size_t width) {
+TonedText block_text(const TextColumns& columns, std::size_t width) {
   BlockWriter writer(columns, width);
   writer.write_titles();
   for (std::size_t row = 0; row < columns[0].shown.cells.size(); ++row) {
@@ -157,7 +167,7 @@ std::size_t key_count(const TextColumns& columns) {
 
 }  // namespace
 
-std::string text_of(const Table& table, std::size_t width) {
+TonedText toned_text_of(const Table& table, std::size_t width) {
   TextColumns columns;
   for (ShownColumn& column : shown_columns(table)) {
     columns.emplace_back(std::move(column));
@@ -171,7 +181,7 @@ std::string text_of(const Table& table, std::size_t width) {
       column.fold_title();
     }
   }
-  std::string out;
+  TonedText out;
   TextColumns block;
   for (const TextColumn& column : columns) {
     block.push_back(column);
@@ -188,6 +198,10 @@ std::string text_of(const Table& table, std::size_t width) {
     block.push_back(column);
   }
   return out + block_text(block, width);
+}
+
+std::string text_of(const Table& table, std::size_t width) {
+  return toned_text_of(table, width).words();
 }
 
 }  // namespace headlab

@@ -147,6 +147,12 @@ void check_kinds(const Table& table) {
 
 }  // namespace
 
+void TableRow::add(Toned cell) {
+  tones.resize(size());
+  tones.push_back(cell.tone);
+  push_back(std::move(cell.value));
+}
+
 std::size_t Table::index_of(const std::string& key) const {
   const auto found = std::ranges::find(columns, key, &Column::key);
   if (found == columns.end()) throw unknown_name("column", key, texts_of(columns, &Column::key));

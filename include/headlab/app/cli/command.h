@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "headlab/app/report/toned_text.h"
 #include "headlab/core/base/error.h"
 #include "headlab/core/tasks/table.h"
 #include "headlab/core/train/optimizer.h"
@@ -22,7 +23,7 @@ class Invocation;
 /// Result of a command, printed to stdout as JSON with --json and as text otherwise.
 struct Output {
   Json json{};         // null: --json prints nothing
-  std::string text{};  // ends with a newline
+  TonedText text{};    // ends with a newline
   std::string note{};  // a line on stderr, after the result
   int status = 0;      // the exit status of the program
   /// Whether the text contains words of data or scripts. If so, it is printed unchanged, and only

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "headlab/app/report/heatmap.h"
+#include "headlab/app/report/toned_text.h"
 #include "headlab/lab/results/table.h"
 
 namespace headlab {
@@ -19,6 +20,10 @@ std::string text_of(const Result& result, const HeatmapOptions& options = {.widt
 /// blocks one below another, each starting with the columns that name a row, and long words of a
 /// last column are folded.
 std::string text_of(const Table& table, std::size_t width = 80);
+/// Return the same texts with the tones of the cells.
+TonedText toned_text_of(const Result& result, const HeatmapOptions& options = {.width = 80},
+                        Legend legend = Legend::lines);
+TonedText toned_text_of(const Table& table, std::size_t width = 80);
 /// Returns the table as CSV (RFC 4180), for programs: a line for each row, numbers in full, an
 /// interval and a head in columns of their own; columns of lists are separate tables. A text that a
 /// spreadsheet would compute (it begins with = + - @) gets a leading '.

@@ -28,6 +28,7 @@ inline Json cell_of(const Interval& value) {
   return Json::Array{value.mean, value.low, value.high};
 }
 inline Json cell_of(const Mean& value) { return Json(value.value()); }
+inline Toned cell_of(Toned value) { return value; }
 template <class T>
 Json cell_of(const std::optional<T>& value) {
   return value ? cell_of(*value) : Json();
@@ -37,14 +38,14 @@ Json cell_of(const std::optional<T>& value) {
 template <class Row>
 class Fields {
  public:
-  using Cell = std::function<Json(const Row&)>;
+  using Cell = std::function<Toned(const Row&)>;
 
   /// Adds a column. `get` is a member of Row, or a function of a row.
   template <class Get>
   requires std::invocable<const Get&, const Row&>
   void add(Column column, Get get) {
     columns_.push_back(std::move(column));
-    cells_.push_back([get](const Row& row) { return cell_of(std::invoke(get, row)); });
+    cells_.push_back([get](const Row& row) -> Toned { return cell_of(std::invoke(get, row)); });
   }
 
   /// Adds the columns of a part of each row, which `get` returns: a Part, or an optional one. The
@@ -54,9 +55,9 @@ class Fields {
   void add_part(const Fields<Part>& part, Get get) {
     for (std::size_t i = 0; i < part.columns().size(); ++i) {
       columns_.push_back(part.columns()[i]);
-      cells_.push_back([cell = part.cells()[i], get](const Row& row) -> Json {
+      cells_.push_back([cell = part.cells()[i], get](const Row& row) {
         const std::optional<Part> found(std::invoke(get, row));
-        return found ? cell(*found) : Json();
+        return found ? cell(*found) : Toned(Json());
       });
     }
   }
@@ -66,8 +67,8 @@ class Fields {
   Table table(Table table, const Rows& rows) const {
     table.columns = columns_;
     for (const Row& row : rows) {
-      Json::Array& cells = table.rows.emplace_back();
-      for (const Cell& cell : cells_) cells.push_back(cell(row));
+      TableRow& cells = table.rows.emplace_back();
+      for (const Cell& cell : cells_) cells.add(cell(row));
     }
     return table;
   }

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "headlab/lab/results/members.h"
@@ -96,6 +97,27 @@ const char* name_of(Form form);
 Json to_json(const Column& column);
 Column column_of(const Json& description);
 
+/// What a conclusion means for its reader, shown as a colour on a terminal.
+enum class Tone { none, good, bad, open };
+
+/// Value of a cell with its tone.
+struct Toned {
+  Json value;
+  Tone tone;
+
+  Toned(Json cell, Tone its_tone = Tone::none) : value(std::move(cell)), tone(its_tone) {}
+};
+
+/// A cell for each column: null, a bool, number, text or array.
+struct TableRow : Json::Array {
+  std::vector<Tone> tones{};  // of the first cells; that of all others is none
+
+  using Json::Array::Array;
+  TableRow(Json::Array cells) : Json::Array(std::move(cells)) {}
+  void add(Toned cell);
+  Tone tone(std::size_t c) const { return c < tones.size() ? tones[c] : Tone::none; }
+};
+
 /// The column of a head, LAYER.HEAD.
 extern const Column kHeadColumn;
 
@@ -109,9 +131,9 @@ struct Table {
   /// Path in JSON and for --table; "": its only row belongs to the result itself.
   std::string name = "";
   std::vector<Column> columns{};
-  std::vector<Json::Array> rows{};  // a cell for each column: null, a bool, number, text or array
-  std::string title = "";           // a line above it
-  std::string note = "";            // below it, besides the meanings of the columns
+  std::vector<TableRow> rows{};
+  std::string title = "";  // a line above it
+  std::string note = "";   // below it, besides the meanings of the columns
   /// Maximum number of rows in text, those in which the column `by` is farthest from 0; 0: all, in
   /// order.
   std::size_t most = 0;

@@ -91,7 +91,9 @@ Fields<WholePair> pair_fields() {
              });
   fields.add(Column("redundant", "redundant", "whether the two heads are redundant").hidden(),
              &WholePair::redundant);
-  fields.add(Column("verdict", "verdict", "conclusion").no_legend(), &WholePair::conclusion);
+  fields.add(Column("verdict", "verdict", "conclusion").no_legend(), [](const WholePair& row) {
+    return Toned(row.conclusion, row.redundant ? Tone::good : Tone::none);
+  });
   return fields;
 }
 
@@ -117,7 +119,9 @@ Fields<HeadPairReport> relation_fields() {
              &Row::beyond_share);
   fields.add(Column("redundant", "redundant", "whether the two heads are redundant").hidden(),
              &Row::redundant);
-  fields.add(Column("verdict", "verdict", "conclusion").no_legend(), &Row::conclusion);
+  fields.add(Column("verdict", "verdict", "conclusion").no_legend(), [](const Row& row) {
+    return Toned(row.conclusion(), row.redundant() ? Tone::good : Tone::none);
+  });
   return fields;
 }
 

@@ -88,7 +88,10 @@ void add_random(Fields<TestRow>& fields) {
   fields.add_part(change_fields("difference.", "difference", "cost - random", {.change = false}),
                   &Row::difference);
   fields.add(Column("cause", "cause", "whether these edges are a cause").hidden(), &Row::is_cause);
-  fields.add(Column("verdict", "verdict", "conclusion").no_legend(), &Row::conclusion);
+  fields.add(Column("verdict", "verdict", "conclusion").no_legend(), [](const Row& row) {
+    const bool has_few = row.truth.examples < kFewestPaired;
+    return Toned(row.conclusion(), has_few ? Tone::open : Tone::none);
+  });
   fields.add(Column("guard", "guard", "the guard that refused a conclusion").hidden(), &Row::guard);
 }
 

@@ -197,7 +197,7 @@ Table relations_table(const HeadsReport& report, const std::vector<RelationConcl
                     "0.01; ° attends there too")
                  .of(CellKind::marked, {"verdict", "role"}),
              [](const RelationRow& row) {
-               return Json::Array{row.conclusion.text, row.role};
+               return Toned(Json::Array{row.conclusion.text, row.role}, row.conclusion.tone);
              });
   fields.add(Column("guard", "guard", "the guard that refused a conclusion").hidden().no_legend(),
              [](const RelationRow& row) { return row.conclusion.guard; });

@@ -44,22 +44,27 @@ std::string guard_of(const HeadsReport& report, std::size_t r) {
 }
 
 /// Returns the head responsible for a relation, or the reason why there is none.
-std::string conclusion(const HeadsReport& report, std::size_t r) {
+RelationConclusion conclusion(const HeadsReport& report, std::size_t r) {
   const RelationWinner& winner = report.relations[r];
   const RelationScore& score = report.best_score(r);
-  if (report.is_untested(r)) return "not tested: every sequence has the same keys";
-  if (report.division_of(r) != nullptr) return "several heads";
-  if (winner.owned) return "owner";
-  if (winner.candidates == 0) return "no attention of its kind";
-  if (!score.enough()) return text("too few (", score.examples, ")");
-  if (guard_of(report, r) == kGuessingGuard) return kAtGuessing;
-  if (score.lift >= kOwnerLift) return "could be chance: p is 0.01 or more after correction";
-  if (score.lift < 0) return "worse than chance";
+  if (report.is_untested(r)) return {"not tested: every sequence has the same keys", Tone::open};
+  if (report.division_of(r) != nullptr) return {"several heads", Tone::good};
+  if (winner.owned) return {"owner", Tone::good};
+  if (winner.candidates == 0) return {"no attention of its kind", Tone::open};
+  if (!score.enough()) return {text("too few (", score.examples, ")"), Tone::open};
+  if (guard_of(report, r) == kGuessingGuard) return {kAtGuessing, Tone::none};
+  if (score.lift >= kOwnerLift) {
+    return {"could be chance: p is 0.01 or more after correction", Tone::open};
+  }
+  if (score.lift < 0) return {"worse than chance", Tone::bad};
   const Index in_part = heads_in_part(report, r, kPartLift);
   if (in_part == 0) {
-    return "no head";
+    return {"no head", Tone::bad};
   }
-  return in_part == 1 ? "one head, in part" : text(in_part, " heads, each in part");
+  if (in_part == 1) {
+    return {"one head, in part", Tone::open};
+  }
+  return {text(in_part, " heads, each in part"), Tone::none};
 }
 
 /// Returns "+0.69 nats where it attends most, +0.27 elsewhere", or one number for a head that
@@ -214,7 +219,8 @@ Result result_of(const HeadsReport& report, const HeadsShown& shown) {
   Result found{.about = about_of(report)};
   std::vector<RelationConclusion> conclusions;
   for (std::size_t r = 0; r < report.relations.size(); ++r) {
-    conclusions.push_back({conclusion(report, r), guard_of(report, r)});
+    conclusions.push_back(conclusion(report, r));
+    conclusions.back().guard = guard_of(report, r);
   }
   const bool relations_fit = report.relations.size() <= kManyRelations;
   found.tables = {heads_table(report, shown, relations_fit)};

@@ -15,7 +15,9 @@ namespace headlab {
 Table heads_table(const HeadsReport& report, const HeadsShown& shown, bool relations_fit);
 /// Conclusion about a relation, and the guard that refused to conclude more ("": none).
 struct RelationConclusion {
-  std::string text, guard;
+  std::string text;
+  Tone tone;
+  std::string guard{};
 };
 /// Returns every relation with its best head. conclusions: one for each relation.
 Table relations_table(const HeadsReport& report, const std::vector<RelationConclusion>& conclusions,
