@@ -3,6 +3,7 @@
 // the activations of the whole model as arrays for NumPy. Read next:
 // lab/heads/scores/activations.h, report/grid.cc.
 #include "app/cli/commands.h"
+#include "headlab/lab/results/fields.h"
 #include "headlab/lab/results/stored_json.h"
 #include "lab/heads/scores/named_arrays.h"
 
@@ -84,17 +85,14 @@ const TruthCells* marked_truth(const HeadPattern& pattern, const std::string& re
 
 /// Returns the weights of one head, a row for each query.
 Table weights_table(const HeadPattern& pattern) {
-  Table table{"attention_weights", {{"query", "query"}}};
   const std::size_t keys = pattern.keys.size();
+  Fields<std::size_t> fields;
+  fields.add({"query", "query"}, [&](std::size_t q) { return pattern.queries[q]; });
   for (std::size_t k = 0; k < keys; ++k) {
-    table.columns.push_back(element_column("weights", k, pattern.keys[k]));
+    fields.add(element_column("weights", k, pattern.keys[k]),
+               [&, k](std::size_t q) { return pattern.weights[q * keys + k]; });
   }
-  for (std::size_t q = 0; q < pattern.queries.size(); ++q) {
-    Json::Array row = {pattern.queries[q]};
-    for (std::size_t k = 0; k < keys; ++k) row.push_back(pattern.weights[q * keys + k]);
-    table.rows.push_back(std::move(row));
-  }
-  return table;
+  return fields.table({"attention_weights"}, indices(pattern.queries.size()));
 }
 
 std::string pattern_text(const Run& run, const HeadPattern& pattern, const PatternFlags& flags) {

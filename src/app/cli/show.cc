@@ -2,8 +2,11 @@
 // ground truth, the meaning of its settings, and its recommendation. Needs no run. Read next:
 // core/tasks/task.h.
 #include <algorithm>
+#include <functional>
+#include <ranges>
 
 #include "app/cli/commands.h"
+#include "headlab/lab/results/fields.h"
 #include "headlab/lab/results/stored_json.h"
 #include "headlab/lab/results/words.h"
 
@@ -12,39 +15,45 @@ namespace {
 
 std::string folded(const std::string& words) { return wrapped(words, "  ", stdout_width()); }
 
+/// Returns the keys of all relations in words: "back1 4, same 2 6".
+std::string keys_text(const std::vector<Relation>& relations, const Example& example, Index t) {
+  std::vector<std::string> named;
+  for (std::size_t r = 0; r < relations.size(); ++r) {
+    const auto keys = example.truth[r].keys(0, t);
+    const auto shown = texts_of(keys, [](std::int32_t key) { return std::to_string(key); });
+    if (!shown.empty()) named.push_back(relations[r].name + " " + join(shown, " "));
+  }
+  return join(named, ", ");
+}
+
 /// Returns a row for each position of the first sequence: token, targets ("-" if there is none),
 /// and the keys of each relation, in a column each or, for many relations, in one.
 Table example_table(const Task& task, const Example& example) {
   const Batch& batch = example.batch;
   const std::vector<Relation> relations = task.relations();
-  Table table{"positions", {{"position", "position"}, {"token", "token"}}};
+  Fields<Index> fields;
+  fields.add({"position", "position"}, std::identity());
+  fields.add({"token", "token"}, [&](Index t) { return task.token_text(batch.token(0, t)); });
   const std::vector<std::string> targets = task.target_names();
   for (std::size_t k = 0; k < targets.size(); ++k) {
-    table.columns.push_back(element_column("targets", k, "target " + targets[k]));
+    fields.add(element_column("targets", k, "target " + targets[k]), [&, k](Index t) {
+      const std::int32_t target = batch.targets[t * batch.targets_per_position + k];
+      return target < 0 ? "-" : task.answer_text(target);
+    });
   }
   const bool one = relations.size() > 4;  // more columns would not fit into a terminal
-  if (one) table.columns.push_back({"keys", "keys of relations"});
+  if (one) {
+    fields.add({"keys", "keys of relations"},
+               [&](Index t) { return keys_text(relations, example, t); });
+  }
   for (std::size_t r = 0; r < relations.size() && !one; ++r) {
-    table.columns.push_back(element_column("keys", r, "keys of " + relations[r].name));
+    fields.add(element_column("keys", r, "keys of " + relations[r].name), [&, r](Index t) {
+      const auto keys = example.truth[r].keys(0, t);
+      return Json::Array(keys.begin(), keys.end());
+    });
   }
   const Index length = batch.lengths.empty() ? batch.length : batch.lengths[0];
-  for (Index t = 0; t < length; ++t) {
-    Json::Array row = {t, task.token_text(batch.token(0, t))};
-    for (Index k = 0; k < batch.targets_per_position; ++k) {
-      const std::int32_t target = batch.targets[t * batch.targets_per_position + k];
-      row.push_back(target < 0 ? "-" : task.answer_text(target));
-    }
-    std::vector<std::string> named;
-    for (std::size_t r = 0; r < relations.size(); ++r) {
-      const auto keys = example.truth[r].keys(0, t);
-      if (!one) row.push_back(Json::Array(keys.begin(), keys.end()));
-      const auto shown = texts_of(keys, [](std::int32_t key) { return std::to_string(key); });
-      if (!shown.empty()) named.push_back(relations[r].name + " " + join(shown, " "));
-    }
-    if (one) row.push_back(join(named, ", "));
-    table.rows.push_back(std::move(row));
-  }
-  return table;
+  return fields.table({"positions"}, std::views::iota(Index{0}, length));
 }
 
 std::string source_text(const Task& task, const Batch& batch) {

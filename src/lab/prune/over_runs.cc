@@ -1,16 +1,14 @@
 // Curves of several runs as one: losses become geometric means with intervals on logarithms,
 // because they differ by factors, and methods are compared run by run. The runs must have been
-// pruned by the same methods to the same sizes. Read next: lab/results/statistics.h.
+// pruned by the same methods to the same sizes. Read next: curve_report.cc.
 #include <algorithm>
 #include <cmath>
-#include <iomanip>
 #include <tuple>
 
 #include "headlab/core/base/error.h"
 #include "headlab/core/base/text.h"
 #include "headlab/lab/prune/curve.h"
 #include "headlab/lab/results/stored_json.h"
-#include "lab/results/ratio_fields.h"
 
 namespace headlab {
 namespace {
@@ -92,99 +90,7 @@ void correct_all(CurveOverRuns& all, const Pair& pair) {
   correct(tests);
 }
 
-/// Returns the rows of `table` in each curve, each starting with the name of its run.
-Table by_run(Table table, std::span<const Curve> curves, const std::vector<std::string>& runs) {
-  const std::string name = table.name;
-  std::vector<Json::Array> rows;
-  for (std::size_t i = 0; i < curves.size(); ++i) {
-    table.name = "methods";
-    for (Json::Array& row : table_of(curves[i], table).rows) {
-      row.insert(row.begin(), runs[i]);
-      rows.push_back(std::move(row));
-    }
-  }
-  table.name = name;
-  table.rows = std::move(rows);
-  const bool several = curves.size() != 1;
-  table.columns.insert(table.columns.begin(), Column("run", "run").hidden_unless(several));
-  return table;
-}
-
-const Column kMethod = Column("method", "method", "how heads are chosen").no_legend();
-const Column kKept = Column("kept", "heads kept", "number of heads kept").no_legend();
-
-const Column kRuns = Column("runs", "runs", "number of runs averaged").hidden();
-
-/// Returns the tables of each run's curve: its methods and their points.
-std::vector<Table> tables_by_run(std::span<const Curve> curves,
-                                 const std::vector<std::string>& runs) {
-  Table methods = choices_table();
-  methods.shown = curves.size() == 1;
-  Table losses = points_table();
-  losses.shown = false;
-  return {by_run(methods, curves, runs), by_run(losses, curves, runs)};
-}
-
 }  // namespace
-
-Table choices_table() {
-  return {
-      "choices",
-      {kMethod,
-       {"area", "area",
-        "area under the curve of loss against the share of heads kept: lower is better"},
-       Column("regret", "regret",
-              "mean loss minus that of the best subset of the same size, on the examples used to "
-              "choose: 0 is best")
-           .mean_over("sizes"),
-       Column("sizes", "sizes", "number of sizes over which regret is a mean").hidden(),
-       Column("rank_correlation", "rank corr",
-              "Spearman correlation between how long a head is kept and the cost of ablating it")
-           .fixed(2),
-       {"used", "used", kUsedHeads},
-       {"needed", "needed", kNeededHeads},
-       Column("steps", "steps",
-              "training steps of each model, including the steps that train gates")
-           .shown_as(Form::grouped),
-       Column("sequences_forward", "forward", "sequences run forward to choose heads")
-           .shown_as(Form::grouped),
-       Column("sequences_backward", "backward", "sequences run backward to choose heads")
-           .shown_as(Form::grouped),
-       Column("seconds", "seconds", "time to choose the heads").fixed(2)}};
-}
-
-Table points_table() {
-  return {.name = "losses",
-          .columns =
-              {kMethod,
-               kKept,
-               {"loss", "loss", "after removal, on held-out examples"},
-               {"accuracy", "accuracy", "after removal"},
-               {"choosing_loss", "loss where chosen", "loss on the examples used to choose heads"},
-               {"finetuned.loss", "fine-tuned", "loss after fine-tuning the heads kept"},
-               {"from_scratch.loss", "from scratch",
-                "loss of a new model with as many heads in each layer, trained for as many steps"},
-               Column("recall", "owners kept", "share of owned relations that still have an owner")
-                   .fixed(2)
-                   .mean_over("owned"),
-               Column("owned", "owned", "number of relations with an owner").hidden(),
-               Column("precision", "with a role", "share of heads kept that own a relation")
-                   .fixed(2)
-                   .mean_over("kept"),
-               Column("heads", "heads", "the heads kept").of(CellKind::heads)},
-          .inner = "points"};
-}
-
-Result result_of(const Curve& curve) {
-  std::vector<Table> tables = {choices_table(), points_table()};
-  for (Table& table : tables) {
-    table.name = "methods";
-    table.rows_in_about = true;
-  }
-  return {.about = stamped(to_json<Curve>(curve).members()), .tables = std::move(tables)};
-}
-
-Json to_json(const Curve& curve) { return result_of(curve); }
 
 CurveOverRuns over_runs(std::span<const Curve> curves) {
   require(!curves.empty(), "cannot average curves: there is none");
@@ -248,96 +154,6 @@ Json to_json(const MethodOverRuns& method) {
 
 Json to_json(const CurveOverRuns& curve) {
   return stamped({{"runs", curve.runs}, {"needed", curve.needed}, {"methods", curve.methods}});
-}
-
-/// Returns the columns of points over runs, with their format in text.
-static Table points_over_runs(bool several) {
-  Table points{.name = "methods", .columns = {kMethod, kKept, kRuns}, .inner = "points"};
-  const std::pair<const char*, const char*> losses[] = {
-      {"loss", "loss after removal"},
-      {"finetuned", "loss after fine-tuning"},
-      {"from_scratch",
-       "loss of a new model with as many heads in each layer, trained on the same schedule"},
-      {"unpruned", "loss of the unpruned model, trained further on the same schedule"}};
-  for (const auto& [key, title] : losses) {
-    points.columns.push_back(interval_column(key, title).mean_over("runs").no_legend());
-    points.grids.push_back({title, "method", "kept", points.columns.back().key});
-  }
-  const std::pair<const char*, const char*> ratios[] = {
-      {"against_best", "loss after removal, as a multiple of the best method"},
-      {"against_scratch", "loss after fine-tuning, as a multiple of training from scratch"},
-      {"against_unpruned", "loss after fine-tuning, as a multiple of the unpruned model"}};
-  for (const auto& [key, title] : ratios) {
-    points.append(ratio_fields(key, title).columns());
-    if (!several) {
-      continue;
-    }
-    points.grids.push_back({title, "method", "kept", text(key, ".ratio")});
-    points.grids.push_back({"Holm's p of this ratio", "method", "kept", text(key, ".p_holm")});
-  }
-  return points;
-}
-
-static Table methods_over_runs() {
-  return {.name = "methods",
-          .columns = {
-              kMethod,
-              interval_column(
-                  "area", "area",
-                  "area under the curve of loss against the share of heads kept: lower is better")
-                  .mean_over("runs"),
-              interval_column("regret", "regret",
-                              "mean loss minus that of the best subset of the same size: 0 is best")
-                  .mean_over("runs"),
-              kRuns,
-              {"used", "used", text("in each run, ", kUsedHeads)},
-              {"needed", "needed", text("in each run, ", kNeededHeads)},
-              Column("steps", "steps", "training steps").shown_as(Form::grouped)}};
-}
-
-/// Returns the schedule of each arm, a line for each different one; "" if nothing was trained.
-static std::string schedules_text(const CurveOverRuns& all) {
-  std::string said;
-  for (const MethodOverRuns& method : all.methods) {
-    if (!method.schedule) continue;
-    const std::string one =
-        text("\nSchedule of all arms (fine-tuned, from scratch, unpruned): ", *method.schedule,
-             ".");
-    if (said.find(one) == std::string::npos) said += one;
-  }
-  return said;
-}
-
-std::vector<Table> curve_tables(std::span<const Curve> curves,
-                                const std::vector<std::string>& runs) {
-  const CurveOverRuns all = curves.empty() ? CurveOverRuns{} : over_runs(curves);
-  const Json json = all;
-  const bool several = all.runs > 1;
-  Table points = table_of(json, points_over_runs(several));
-  points.name = "points";
-  if (several) {
-    points.title = text("geometric means over ", all.runs, " runs with 95% intervals");
-    points.note =
-        "A - marks the best method of each size. It is selected from all methods, and p accounts "
-        "for the selection: each flip is compared by its largest difference from any other method. "
-        "A ratio of 1 without an interval and with a p of 1 means that both methods removed the "
-        "same heads in every run. " +
-        chance_text(all.runs);
-  } else if (!curves.empty()) {
-    points.title = text("loss with all ", curves[0].heads, " heads ", std::setprecision(4),
-                        curves[0].full.loss, ", with none ", curves[0].none.loss);
-  }
-  for (std::size_t i = 0; i < curves.size(); ++i) {
-    const std::string refused = refused_text(curves[i]);
-    if (!refused.empty())
-      points.note += text(points.note.empty() ? "" : "\n", runs[i], ": ", refused);
-  }
-  if (all.needed) points.title += text("; the task needs ", *all.needed);
-  points.note += schedules_text(all);
-  std::vector<Table> tables = {std::move(points), table_of(json, methods_over_runs())};
-  tables[1].shown = several;
-  for (Table& table : tables_by_run(curves, runs)) tables.push_back(std::move(table));
-  return tables;
 }
 
 }  // namespace headlab

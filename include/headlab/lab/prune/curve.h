@@ -210,9 +210,6 @@ Json to_json(const CurveOverRuns& curve);
 
 /// Aggregates curves. Errors: no curve; curves of different tasks, methods or sizes.
 CurveOverRuns over_runs(std::span<const Curve> curves);
-/// Return the columns of a curve's methods and of their points, as in its JSON.
-Table choices_table();
-Table points_table();
 /// Returns the tables of several curves: means for each method and size, each method, and a row for
 /// each run.
 std::vector<Table> curve_tables(std::span<const Curve> curves,
