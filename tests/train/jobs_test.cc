@@ -110,7 +110,7 @@ TEST_F(Jobs, JobOfADeadWorkerIsNamedAndReleased) {
   const std::vector<Job> jobs = {job("a"), job("deadly", die), job("c"), job("d")};
   const JobsDone made = run_jobs(jobs, {.processes = 2});
   EXPECT_EQ(made.finished, 3) << "the other worker does not die over it too";
-  EXPECT_EQ(made.missing, Names{"deadly"});
+  EXPECT_EQ(texts_of(made.missing, &Job::name), Names{"deadly"});
   EXPECT_EQ(run_jobs(jobs).finished, 4);
 }
 

@@ -18,15 +18,13 @@ namespace fs = std::filesystem;
 
 bool working = false;
 
-/// Returns the error of a run after its parts were made; "" if there is none.
-std::optional<Error> trouble_of(const std::string& path, const JobsDone& made) {
-  const auto of_run = [&](const std::string& job) { return job.starts_with(path + ": "); };
-  for (const JobFailure& failure : made.failed) {
-    if (of_run(failure.job)) return Error(failure.error, failure.hint);
-  }
-  const auto missing = std::ranges::find_if(made.missing, of_run);
+/// Returns the error of a run after its parts were made, if there is one.
+std::optional<Error> trouble_of(const NamedRun& run, const JobsDone& made) {
+  const auto failure = std::ranges::find(made.failed, run, &JobFailure::run);
+  if (failure != made.failed.end()) return Error(failure->error, failure->hint);
+  const auto missing = std::ranges::find(made.missing, run, &Job::run);
   if (missing == made.missing.end()) return {};
-  return Error("cannot finish " + *missing + ": the process that computed it died",
+  return Error("cannot finish " + missing->name + ": the process that computed it died",
                "repeat the command");
 }
 
@@ -123,7 +121,8 @@ RunsDone do_runs(const Invocation& call, const RunsWork& work) {
   for (const std::string& path : work.paths) {
     if (done.ended) break;
     try {
-      if (const std::optional<Error> trouble = trouble_of(path, made)) throw Error(*trouble);
+      if (const std::optional<Error> trouble = trouble_of(named_run(path), made))
+        throw Error(*trouble);
       const bool kept = std::ranges::find(written, fs::path(path)) != written.end();
       const StepsAsked asked([] {
         if (interrupted()) throw Stopped();

@@ -74,7 +74,7 @@ End try_job(const Job& job, bool waited, JobFailure& failure) {
     return End::failed;
   }
   remove_quietly(failure_file(job));
-  failure = {.job = job.name, .error = {}};
+  failure = {.job = job.name, .error = {}, .run = job.run};
   try {
     if (!is_kept(job)) make_and_keep(job);
     return End::finished;
@@ -214,7 +214,7 @@ Index jobs_in_memory(const std::vector<Job>& jobs, Index processes, double memor
 Job part_of_run(const Run& run, const Keeping& keeping, const std::string& name, Json settings,
                 std::function<Json()> make) {
   const std::string shown = name_of(run) + ": " + name;
-  Job job{.name = shown, .label = shown};
+  Job job{.name = shown, .label = shown, .run = {run.path, run.best}};
   job.make = [make = std::move(make), should_stop = keeping.should_stop] {
     const StepsAsked asked([&] { stop_if(should_stop); });
     return make();
@@ -261,7 +261,7 @@ std::optional<JobFailure> failure_of(const Job& job) {
   const Json json = read_json(file);
   const Json* hint = json.find("hint");
   return JobFailure{job.name, json.at("error").string(), hint ? hint->string() : "",
-                    json.at("diverged").boolean()};
+                    json.at("diverged").boolean(), job.run};
 }
 
 JobsDone run_jobs(const std::vector<Job>& jobs, const MakeOptions& options) {
@@ -281,7 +281,7 @@ JobsDone run_jobs(const std::vector<Job>& jobs, const MakeOptions& options) {
     } else if (const std::optional<JobFailure> failure = failure_of(job)) {
       made.failed.push_back(*failure);
     } else if (!made.stopped) {
-      made.missing.push_back(job.name);
+      made.missing.push_back(job);
     }
   }
   return made;

@@ -21,6 +21,7 @@ namespace headlab {
 struct Job {
   std::string name;              // identifies the job in errors and files
   std::string label{};           // says what the job computes, in the reader's words
+  NamedRun run{};                // the run of whose analysis it is a part, if it is one
   std::filesystem::path path{};  // locked while the job runs (lock_run)
   std::filesystem::path file{};  // the result; empty: it is not kept
   /// Settings that decide the result and are stored with it. Alternatively the path of a separate
@@ -81,6 +82,7 @@ Json once(const Job& job, const std::function<bool()>& should_stop);
 struct JobFailure {
   std::string job, error, hint{};
   bool diverged = false;  // its numbers were no longer finite
+  NamedRun run{};         // that of the job; files omit it
 
   void members(auto&& f) {
     f("cell", job), f("error", error), f("hint", hint), f("diverged", diverged);
@@ -103,7 +105,7 @@ struct MakeOptions {
 struct JobsDone {
   Index finished = 0;
   std::vector<JobFailure> failed{};
-  std::vector<std::string> missing{};  // jobs whose process died
+  std::vector<Job> missing{};  // jobs whose process died
   bool stopped = false;
 };
 /// Runs the jobs without a result. A failed job does not stop the others. Jobs that run in other

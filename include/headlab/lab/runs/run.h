@@ -40,6 +40,8 @@ struct Run {
 struct NamedRun {
   std::filesystem::path path;
   bool best = false;
+
+  friend bool operator==(const NamedRun&, const NamedRun&) = default;
 };
 /// Splits RUN@best. A folder that has this name itself is a run of its own.
 NamedRun named_run(const std::filesystem::path& path);
