@@ -279,7 +279,8 @@ MapScale pooled_scale(const MapGroups& groups) {
   return {.queries = 2 * pool, .keys = pool};
 }
 
-/// Returns maps side by side.
+/// Returns the lines of the maps next to each other, `width` columns for each map. A map that is
+/// lower than the highest one ends in blank lines.
 std::string side_by_side(std::span<const SmallMap> maps, std::size_t width, const MapScale& scale) {
   std::vector<std::vector<std::string>> columns;
   std::size_t height = 0;

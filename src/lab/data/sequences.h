@@ -143,7 +143,7 @@ Json header_of_lines(std::string_view lines, const std::string& source);
 /// Returns whether a line contains only spaces; ignores a byte order mark before them.
 bool is_blank_line(std::string_view line);
 
-/// Returns the keys of a header.
+/// Returns all keys that a header may have, in the order of help.
 std::vector<std::string> header_keys();
 
 /// Returns a description of a line and a header, for help.

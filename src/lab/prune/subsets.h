@@ -54,7 +54,8 @@ class LayerMinimum {
 };
 
 bool contains(std::span<const HeadId> heads, const HeadId& head);
-/// Returns `heads` in the order of the model.
+/// Returns `heads` sorted by attention layer, then by place in it; those that the model has not are
+/// left out.
 std::vector<HeadId> in_model_order(const HeadedModel& model, std::span<const HeadId> heads);
 
 /// Makes `kept` the choice for each of the sizes that equals its number of heads.

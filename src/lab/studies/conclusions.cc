@@ -179,7 +179,8 @@ Words of_changes() {
                 "scales of all layer norms are held fixed"))};
 }
 
-/// Words for comparisons.
+/// Words of `compare` for an arm and the reference. The margins within which two arms are equal are
+/// those of measures().
 Words of_comparisons() {
   std::string margins;
   for (const Measure& measure : measures()) {
@@ -215,7 +216,7 @@ Words of_comparisons() {
                                  margins, ", or --margin"))};
 }
 
-/// Words for counts of seeds.
+/// Words of `compare` that count seeds. Only the count of seeds that fail is tested.
 Words of_seeds() {
   const Tested count{kNone, kNone, "the count of seeds that is named"};
   const Tested sign{"sign test over all seeds", kHolmArms, "the count of seeds that is named"};
