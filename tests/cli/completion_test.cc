@@ -45,6 +45,8 @@ TEST_F(Completions, OfferHeadsAndRelationsOfTheRun) {
   done(tiny({"--out", "a", "--heads", "3"}));
   EXPECT_EQ(after("headlab circuits a --head "), (Words{"0.0", "0.1", "0.2"}));
   expect_offered("headlab pattern a ", {"0.0", "0.2", "all"});
+  expect_offered("headlab pattern a --head ", {"0.0", "0.2", "all"});
+  expect_offered("headlab prune a --remove ", {"0.0", "0.2"});
   EXPECT_EQ(after("headlab ablate a --head 0.0,0.").size(), 3U);
   const std::string relation = Json::parse(done({"heads", "a", "--json"}).out)
                                    .at("relations")

@@ -102,7 +102,7 @@ void Invocation::read(const Flags& own, const Flags& more, const std::string& mo
   const bool shows_tables = has_tables(command_);
   if (!shows_tables) refuse_table_flags();
   settings_.append(common_.settings(shows_tables));
-  if (common_.help) throw HelpWanted{help(more_help), settings_.all(), flag_groups(settings_)};
+  if (common_.help) throw help(more_help);
   check_words();
   std::set<std::string> seen;
   for (Argument& argument : arguments_) {
@@ -178,7 +178,8 @@ void Invocation::set(const Setting& setting, const Argument& argument) const {
   if (value.empty()) {  // most likely an unset variable
     throw UsageError(text(argument.flag, " needs a value, and got an empty one"), help);
   }
-  const bool names_file = setting.placeholder == "FILE" || setting.placeholder == "DIR";
+  const ValueKind kind = settings_.kind_of(setting);
+  const bool names_file = kind == ValueKind::file || kind == ValueKind::folder;
   if (names_file && value == "-") {
     throw UsageError(text("cannot use ", argument.flag, " -: a file named - is refused"),
                      "use /dev/stdout, or ./- for a file of this name");
@@ -281,8 +282,8 @@ Flags Invocation::out_setting(bool if_asked) {
   stores_if_asked_ = if_asked;
   Flags s;
   s.group("output");
-  s.string("out", out_,
-           if_asked ? "file for the result" : "file for the result (default: in the run)", "FILE");
+  s.naming(ValueKind::file, "out", out_,
+           if_asked ? "file for the result" : "file for the result (default: in the run)");
   s.mark_display({"out"});
   return s;
 }

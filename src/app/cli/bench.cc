@@ -38,7 +38,7 @@ BenchOptions read_bench_options(Invocation& call) {
   std::string config = call.given("config") ? call.value("config") : "toy";
   BenchOptions options = as_usage([&] { return bench_options(config); });
   Flags settings;
-  settings.string("config", config, "sizes to start from; other flags change them",
+  settings.naming(ValueKind::task, "config", config, "sizes to start from; other flags change them",
                   join(bench_config_names(), "|") + "|TASK");
   settings.add(settings_of(options));
   for_models(settings);

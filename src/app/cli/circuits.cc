@@ -15,7 +15,7 @@ struct CircuitFlags {
 
   Flags settings() {
     Flags s;
-    s.string("head", head, "show the matrix of this head over the vocabulary", "LAYER.HEAD");
+    s.naming(ValueKind::heads, "head", head, "show the matrix of this head over the vocabulary");
     s.string("matrix", matrix, "logits that tokens add (ov), or tokens that match (qk)", "ov|qk");
     s.integer("target", target, 0, 1 << 20, "index of the target, if there are several");
     s.group("how");

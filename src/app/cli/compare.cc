@@ -40,9 +40,10 @@ Output compare(Invocation& call) {
   CompareOptions options;
   PictureFlags picture;
   Flags s;
-  s.string("measure", options.measure, join(texts_of(measures(), &Measure::name), ", "), "NAME");
-  s.string("reference", options.reference, "arm to compare the others with (default: the first)",
-           "ARM");
+  s.naming(ValueKind::measure, "measure", options.measure,
+           join(texts_of(measures(), &Measure::name), ", "));
+  s.naming(ValueKind::run, "reference", options.reference,
+           "arm to compare the others with (default: the first)", "ARM");
   s.real("margin", options.margin, 0, 1000,
          "smallest difference that counts (0: that of the measure)");
   picture.add_to(s);

@@ -47,14 +47,15 @@ Words candidates(const Words& before, const std::string& begun) {
   Words flags;
   for (const Setting& setting : help.flags) {
     flags.push_back(flag_of(setting.name));
-    if (flags.back() == before.back() && setting.placeholder != "true|false") {
-      return values_of(kind_of_value(setting), before, begun);
+    const ValueKind kind = help.kinds.at(setting.name);
+    if (flags.back() == before.back() && kind != ValueKind::on_off) {
+      return values_of_flag(setting, kind, before, begun);
     }
   }
   if (begun.starts_with('-')) return flags;
   Words all;
-  for (const std::string_view kinds : split(command->positionals, ' ')) {
-    for (const std::string& value : values_of(kinds, before, begun)) {
+  for (const std::string_view argument : split(command->positionals, ' ')) {
+    for (const std::string& value : values_of_argument(argument, before, begun)) {
       if (std::ranges::find(all, value) == all.end()) all.push_back(value);
     }
   }

@@ -3,6 +3,7 @@
 // cannot be found has no completion; nothing is an error. Read next: completion.cc.
 #include <algorithm>
 #include <cctype>
+#include <iterator>
 #include <numeric>
 #include <utility>
 
@@ -115,48 +116,73 @@ Words relations_of_run(const Words& before) {
   return texts_of(task->relations(), &Relation::name);
 }
 
-/// Returns the completions of one kind of value: a placeholder, or a literal word.
-Words values_of_kind(const std::string& kind, const Words& before, const std::string& begun) {
-  if (kind == "TASK") return tasks_after(begun);
-  if (kind == "METHOD") return texts_of(prune_table(), &PruneMethod::name);
-  if (kind == "MEASURE") return texts_of(measures(), &Measure::name);
-  if (kind == "LAYOUT") return texts_of(exports(), &LayoutName::name);
-  if (kind == "RELATION") return relations_of_run(before);
-  if (kind == "TABLE") return table_names(find_command(before[0]));
-  if (kind == "HEADS" || kind == "LAYER.HEAD") return heads_of_run(before);
-  if (kind == "TOPIC") return topics();
-  if (kind == "RUN" || kind == "ARM" || kind == "DIR") return runs_after(begun);
-  const bool is_word = !kind.empty() && (std::islower(static_cast<unsigned char>(kind[0])) != 0 ||
-                                         std::isdigit(static_cast<unsigned char>(kind[0])) != 0);
-  return is_word ? Words{kind} : Words{};
+/// Returns the names of one kind, none if they cannot be found: a damaged run has no heads to
+/// offer.
+Words names_of(ValueKind kind, const Words& before, const std::string& begun) try {
+  switch (kind) {
+    case ValueKind::folder:
+    case ValueKind::run:
+      return runs_after(begun);
+    case ValueKind::task:
+      return tasks_after(begun);
+    case ValueKind::method:
+      return texts_of(prune_table(), &PruneMethod::name);
+    case ValueKind::measure:
+      return texts_of(measures(), &Measure::name);
+    case ValueKind::layout:
+      return texts_of(exports(), &LayoutName::name);
+    case ValueKind::relation:
+      return relations_of_run(before);
+    case ValueKind::table:
+      return table_names(find_command(before[0]));
+    case ValueKind::heads:
+      return heads_of_run(before);
+    case ValueKind::topic:
+      return topics();
+    case ValueKind::other:
+    case ValueKind::on_off:
+    case ValueKind::file:
+      break;
+  }
+  return {};
+} catch (const Error&) {
+  return {};
+}
+
+/// Returns the alternatives of "pre|post", "[RUN|all]" or "ov|qk[,...]".
+Words alternatives_of(std::string_view listed) {
+  Words all;
+  for (std::string_view one : split(listed.substr(0, listed.find("[,")), '|')) {
+    while (one.starts_with('[')) one.remove_prefix(1);
+    while (one.ends_with(']')) one.remove_suffix(1);
+    all.emplace_back(one);
+  }
+  return all;
+}
+
+/// Returns whether a word is typed as it is; others are in capitals.
+bool is_literal(const std::string& word) {
+  const auto first = static_cast<unsigned char>(word.empty() ? 0 : word[0]);
+  return std::islower(first) != 0 || std::isdigit(first) != 0;
 }
 
 }  // namespace
 
-std::string kind_of_value(const Setting& flag) {
-  constexpr std::pair<std::string_view, const char*> kKinds[] = {
-      {"task", "TASK"},   {"method", "METHOD"},     {"methods", "METHOD"},
-      {"to", "LAYOUT"},   {"relation", "RELATION"}, {"table", "TABLE"},
-      {"heads", "HEADS"}, {"head", "HEADS"},        {"measure", "MEASURE"}};
-  const auto found =
-      std::ranges::find(kKinds, flag.name, &std::pair<std::string_view, const char*>::first);
-  if (found == std::end(kKinds)) return flag.placeholder;
-  const bool is_number = found->second == std::string_view("HEADS") &&
-                         flag.placeholder.find("HEAD") == std::string::npos;
-  return is_number ? flag.placeholder : found->second;
+Words values_of_flag(const Setting& flag, ValueKind kind, const Words& before,
+                     const std::string& begun) {
+  Words all;
+  std::ranges::copy_if(alternatives_of(flag.placeholder), std::back_inserter(all), is_literal);
+  std::ranges::copy(names_of(kind, before, begun), std::back_inserter(all));
+  return all;
 }
 
-Words values_of(std::string_view kinds, const Words& before, const std::string& begun) {
+Words values_of_argument(std::string_view argument, const Words& before, const std::string& begun) {
   Words all;
-  for (std::string_view kind : split(kinds.substr(0, kinds.find("[,")), '|')) {
-    while (kind.starts_with('[')) kind.remove_prefix(1);
-    while (kind.ends_with(']')) kind.remove_suffix(1);
-    try {
-      const Words values = values_of_kind(std::string(kind), before, begun);
-      all.insert(all.end(), values.begin(), values.end());
-    } catch (const Error&) {
-      continue;  // a damaged run has no heads to offer
-    }
+  for (const std::string& word : alternatives_of(argument)) {
+    if (is_literal(word)) all.push_back(word);
+    const auto found = std::ranges::find(kPlaceholders, word, &Placeholder::name);
+    if (found == std::end(kPlaceholders)) continue;
+    std::ranges::copy(names_of(found->kind, before, begun), std::back_inserter(all));
   }
   return all;
 }

@@ -15,7 +15,7 @@ struct CostFlags {
 
   Flags settings() {
     Flags s = settings_of(sizes);
-    s.string("model", model, "use the sizes of this run", "RUN");
+    s.naming(ValueKind::run, "model", model, "use the sizes of this run");
     s.excludes({"d_model", "heads", "kv_heads", "d_head", "d_value", "length", "layers", "biases",
                 "attention_function"},
                {flag_given("model")});

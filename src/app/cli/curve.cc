@@ -21,7 +21,8 @@ struct CurveFlags {
 
   Flags settings() {
     Flags s;
-    s.string("methods", methods, "pruning methods (default: all without training)", "A,B,...");
+    s.naming(ValueKind::method, "methods", methods,
+             "pruning methods (default: all without training)", "A,B,...");
     s.add(settings_of(options));
     for_methods(s, "methods");
     s.group("how");

@@ -22,7 +22,7 @@ struct EvalFlags {
 
   Flags settings() {
     Flags s;
-    s.string("without", without, "ablate these heads", "LAYER.HEAD[,...]");
+    s.naming(ValueKind::heads, "without", without, "ablate these heads", "LAYER.HEAD[,...]");
     s.integer("examples", examples, 1, 1 << 24, "held-out sequences");
     s.boolean("best", best, "use the parameters with the lowest held-out loss");
     task.add_to(s);
@@ -30,8 +30,10 @@ struct EvalFlags {
     s.integer("early", early, 0, 1 << 24, "a position of the in-context score, from 0");
     s.integer("late", late, 0, 1 << 24, "the other position of the in-context score");
     s.group("output");
-    s.string("npy", npy, "losses [examples, targets, 2]: sum, count (NPZ: and tokens)", "FILE");
-    s.string("logits", logits, "logits [examples, positions, targets, outputs] (same)", "FILE");
+    s.naming(ValueKind::file, "npy", npy,
+             "losses [examples, targets, 2]: sum, count (NPZ: and tokens)");
+    s.naming(ValueKind::file, "logits", logits,
+             "logits [examples, positions, targets, outputs] (same)");
     s.needs({"early", "late"}, {has_value("by", {"position"})});
     return s;
   }

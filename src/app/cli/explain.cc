@@ -25,10 +25,10 @@ struct LessonFlags {
     Flags s;
     s.integer("heads", heads, 0, 1024, "number of heads (0: that of the example)");
     s.string("query", query, "show every step of one query", "N|TOKEN");
-    s.string("head", head, "head of the run", "LAYER.HEAD");
+    s.naming(ValueKind::heads, "head", head, "head of the run");
     s.integer("example", example, 0, 65535, "held-out example of the run");
-    s.string("file", file, "your own numbers: {\"tokens\", \"heads\", \"q\", \"k\", \"v\"}",
-             "FILE");
+    s.naming(ValueKind::file, "file", file,
+             "your own numbers: {\"tokens\", \"heads\", \"q\", \"k\", \"v\"}");
     const Condition attention = first_argument("attention");
     s.needs({"heads", "query"},
             {first_argument("five-tokens"), first_argument("cat-sleeps"), attention});

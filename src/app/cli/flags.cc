@@ -148,9 +148,25 @@ void Flags::excludes(const std::vector<std::string>& flags,
   }
 }
 
+void Flags::naming(ValueKind kind, const std::string& setting, std::string& value, std::string help,
+                   std::string placeholder) {
+  if (placeholder.empty()) {
+    placeholder = std::ranges::find(kPlaceholders, kind, &Placeholder::kind)->name;
+  }
+  string(setting, value, std::move(help), std::move(placeholder));
+  kinds[setting] = kind;
+}
+
+ValueKind Flags::kind_of(const Setting& setting) const {
+  const auto found = kinds.find(setting.name);
+  if (found != kinds.end()) return found->second;
+  return is_switch(setting) ? ValueKind::on_off : ValueKind::other;
+}
+
 void Flags::append(const Flags& others) {
   const std::size_t first = names().size();
   add(others);
+  kinds.insert(others.kinds.begin(), others.kinds.end());
   for (const Group& group : others.groups) group_at(group.title, first + group.first);
   for (const auto& [flag, more] : others.rules) {
     needs({flag}, more.needs);
@@ -164,7 +180,7 @@ Flags CommonFlags::settings(bool shows_tables) {
   if (shows_tables) {
     s.boolean("csv", csv, "print CSV; a spreadsheet may read a word as a formula");
     s.boolean("latex", latex, "print a table for LaTeX (booktabs)");
-    s.string("table", table, "the table to print, if there are several", "NAME");
+    s.naming(ValueKind::table, "table", table, "the table to print, if there are several");
     s.excludes({"csv", "latex"}, {flag_given("json")});
     s.excludes({"latex"}, {flag_given("csv")});
   }

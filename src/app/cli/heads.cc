@@ -38,7 +38,7 @@ struct HeadsFlags {
     s.mark_display({"scores", "map", "all", "explain"});
     task.add_to(s);
     s.group("output");
-    s.string("npy", npy, "attention mass [relations, heads, examples] (NumPy)", "FILE");
+    s.naming(ValueKind::file, "npy", npy, "attention mass [relations, heads, examples] (NumPy)");
     picture.add_to(s);
     stored.add_to(s);
     s.excludes({"scores", "map", "all", "explain", "npy", "svg"}, {several_arguments()});

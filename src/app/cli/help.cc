@@ -7,7 +7,7 @@
 
 namespace headlab::cli {
 
-std::string Invocation::help(const std::string& more) const {
+HelpWanted Invocation::help(const std::string& more) const {
   std::string usage = text("usage: headlab ", command_.name);
   if (!command_.positionals.empty()) usage += " " + command_.positionals;
   std::string common = "--json";
@@ -20,8 +20,14 @@ std::string Invocation::help(const std::string& more) const {
     flags = text(usual_flags_help(settings_), "\n", left_out, " more: headlab ", command_.name,
                  " --help all\n");
   }
-  return text("example: ", command_.example, "\n\n", command_.summary, "\n\n", usage, " [flags]\n",
-              flags, more, "\ncommon flags (headlab --help): ", common, " --quiet --threads\n");
+  HelpWanted wanted{.text =
+                        text("example: ", command_.example, "\n\n", command_.summary, "\n\n", usage,
+                             " [flags]\n", flags, more, "\ncommon flags (headlab --help): ", common,
+                             " --quiet --threads\n"),
+                    .flags = settings_.all(),
+                    .groups = flag_groups(settings_)};
+  for (const Setting& flag : wanted.flags) wanted.kinds[flag.name] = settings_.kind_of(flag);
+  return wanted;
 }
 
 }  // namespace headlab::cli

@@ -180,9 +180,10 @@ std::string layouts_help() {
 Output import_command(Invocation& call) {
   std::string out, task = "repeated", ignored;
   bool force = false;
-  Settings settings;
-  settings.string("out", out, "folder of the new run", "RUN");
-  settings.string("task", task, "task to use; `repeated` and `tokens` fit any model");
+  Flags settings;
+  settings.naming(ValueKind::run, "out", out, "folder of the new run");
+  settings.naming(ValueKind::task, "task", task,
+                  "task to use; `repeated` and `tokens` fit any model", "TEXT");
   settings.string("ignore_key", ignored, "unknown keys of config.json to ignore", "KEY[,KEY]");
   settings.boolean("force", force, "replace the run that --out names");
   call.read(settings, {}, layouts_help());
@@ -216,9 +217,9 @@ Output import_command(Invocation& call) {
 
 Output export_command(Invocation& call) {
   std::string out, to;
-  Settings settings;
-  settings.string("to", to, "layout: " + join(texts_of(exports(), &LayoutName::name), ", "),
-                  "LAYOUT");
+  Flags settings;
+  settings.naming(ValueKind::layout, "to", to,
+                  "layout: " + join(texts_of(exports(), &LayoutName::name), ", "));
   settings.string("out", out, "folder to write, new or empty", "OUT");
   std::string help = "\nwhat loads it in Python:\n";
   for (const LayoutName& layout : exports()) {

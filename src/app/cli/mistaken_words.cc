@@ -60,7 +60,8 @@ std::string Invocation::flag_meant_by(const std::string& word) const {
   for (const char* name : {"prompt", "input"}) {
     if (has(name)) return name;
   }
-  const bool writes_folder = has("out") && settings_.find("out")->placeholder != "FILE";
+  const bool writes_folder =
+      has("out") && settings_.kind_of(*settings_.find("out")) != ValueKind::file;
   return writes_folder && !positionals_.empty() && !command_.positionals.empty() ? "out" : "";
 }
 

@@ -23,7 +23,7 @@ struct PageFlags {
   Flags settings() {
     Flags s;
     s.group("output");
-    s.string("out", out, "page to write (default: RUN/report.html)", "FILE");
+    s.naming(ValueKind::file, "out", out, "page to write (default: RUN/report.html)");
     s.real("budget", options.megabytes, 0.1, 1000,
            "largest size in MB; the page lists parts that are left out");
     s.group("what");

@@ -42,19 +42,21 @@ struct PatternFlags {
 
   Flags settings() {
     Flags s;
-    s.string("head", head, "head to show (same as the second argument)", "LAYER.HEAD|all");
+    s.naming(ValueKind::heads, "head", head, "head to show (same as the second argument)",
+             "LAYER.HEAD|all");
     s.integer("example", example, 0, 65535, "held-out example to show");
     s.string("input", input, "your own input: tokens, or the characters of a text");
     task.add_to(s);
     s.group("how");
     s.boolean("grid", grid, "small patterns of all heads, with the relations that they own");
-    s.string("relation", relation, "relation to mark; the best-fitting one if empty", "NAME");
+    s.naming(ValueKind::relation, "relation", relation,
+             "relation to mark; the best-fitting one if empty");
     s.integer("examples", examples, 0, 1 << 24,
               "held-out examples to score (0: 512) or to write (0: 1)");
     s.group("output");
-    s.string("npy", npy, "patterns [heads, queries, keys] (NumPy)", "FILE");
-    s.string("z", z, "head outputs [heads, queries, d_value] (NumPy)", "FILE");
-    s.string("activations", activations, "activations of all layers (NumPy)", "FILE");
+    s.naming(ValueKind::file, "npy", npy, "patterns [heads, queries, keys] (NumPy)");
+    s.naming(ValueKind::file, "z", z, "head outputs [heads, queries, d_value] (NumPy)");
+    s.naming(ValueKind::file, "activations", activations, "activations of all layers (NumPy)");
     picture.add_to(s);
     s.excludes({"example"}, {flag_given("input")});
     s.excludes({"relation"}, {flag_given("grid")});

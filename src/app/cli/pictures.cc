@@ -8,7 +8,8 @@ namespace headlab::cli {
 
 void PictureFlags::add_to(Flags& settings) {
   settings.group("output");
-  settings.string("svg", svg, "write the picture as SVG; for PDF: rsvg-convert -f pdf", "FILE");
+  settings.naming(ValueKind::file, "svg", svg,
+                  "write the picture as SVG; for PDF: rsvg-convert -f pdf");
   settings.string("width", width, "width of the picture in print", "84mm|174mm");
   settings.mark_display({"svg", "width"});
   settings.needs({"width"}, {flag_given("svg")});

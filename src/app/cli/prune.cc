@@ -21,17 +21,18 @@ struct PruneFlags {
     s.real("drop", drop, 0, 100, "percent of the heads to remove");
     s.real("max_loss_rise", max_loss_rise, 0, 1000,
            "keep the fewest heads within this rise of the loss (nats)");
-    s.string("remove", remove, "remove these heads", "LAYER.HEAD[,...]");
+    s.naming(ValueKind::heads, "remove", remove, "remove these heads", "LAYER.HEAD[,...]");
     s.group("how");
     const Settings shared = settings_of(options.settings);
     s.add(*shared.find("per_layer_min"));
-    s.string("method", options.method, "how heads are chosen (headlab list methods)", "NAME");
+    s.naming(ValueKind::method, "method", options.method,
+             "how heads are chosen (headlab list methods)");
     s.integer("finetune", options.finetune, 0, 1 << 30, "training steps after the removal");
     s.real("lr", options.lr, 0, 1000, "learning rate of fine-tuning (0: 0.3 of the run's)");
     for (const char* name : {"examples", "seed"}) s.add(*shared.find(name));
     s.add(shared);
     s.group("output");
-    s.string("out", out, "folder of the pruned run (default: RUN-pruned)", "DIR");
+    s.naming(ValueKind::folder, "out", out, "folder of the pruned run (default: RUN-pruned)");
     s.boolean("measure", options.measure, "time the full, masked and pruned model");
     s.boolean("force", options.force, "replace the run that --out names");
     s.excludes({"drop", "max_loss_rise"}, {flag_given("keep")});

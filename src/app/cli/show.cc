@@ -130,7 +130,7 @@ Output show(Invocation& call) {
   Index count = 1000;
   Flags settings;
   settings.boolean("check", check, "list all errors in a FILE of JSON lines");
-  settings.string("write", write, "write sequences of the task as JSON lines", "FILE");
+  settings.naming(ValueKind::file, "write", write, "write sequences of the task as JSON lines");
   settings.integer("count", count, 1, 1 << 24, "sequences to write");
   call.read(settings);
   std::string spec = call.positionals()[0];

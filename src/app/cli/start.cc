@@ -231,7 +231,8 @@ Output start(Invocation& call) {
   std::string out;
   bool thorough = false;
   Flags flags;
-  flags.string("out", out, "folder of the run [runs/start]; the pruned one is DIR-pruned", "DIR");
+  flags.naming(ValueKind::folder, "out", out,
+               "folder of the run [runs/start]; the pruned one is DIR-pruned");
   flags.boolean("thorough", thorough, "also run analyses that take longer, for the page");
   call.read(flags);
   const std::vector<std::string>& named = call.positionals();

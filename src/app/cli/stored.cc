@@ -7,12 +7,12 @@ namespace headlab::cli {
 
 void StoredPatternFlags::add_to(Flags& settings) {
   settings.group("patterns of any model, instead of a run");
-  settings.string("patterns", files.patterns,
-                  "weights [layers, heads, queries, keys] (NumPy); several examples in front",
-                  "FILE");
-  settings.string("tokens", files.tokens,
-                  "words, or {\"queries\", \"keys\"}, as JSON; a list for each example", "FILE");
-  settings.string("truth", files.truth, "ground truth of each example, as in a task file", "FILE");
+  settings.naming(ValueKind::file, "patterns", files.patterns,
+                  "weights [layers, heads, queries, keys] (NumPy); several examples in front");
+  settings.naming(ValueKind::file, "tokens", files.tokens,
+                  "words, or {\"queries\", \"keys\"}, as JSON; a list for each example");
+  settings.naming(ValueKind::file, "truth", files.truth,
+                  "ground truth of each example, as in a task file");
   settings.boolean("unnormalised", files.unnormalised,
                    "accept patterns whose rows do not sum to 1");
   settings.mark_display({"patterns", "tokens", "truth", "unnormalised"});

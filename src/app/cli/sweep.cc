@@ -34,11 +34,11 @@ struct SweepFlags {
   Flags settings() {
     Flags s;
     s.group("output");
-    s.string("out", out, "folder of the sweep (default: sweeps/TASK)", "DIR");
+    s.naming(ValueKind::folder, "out", out, "folder of the sweep (default: sweeps/TASK)");
     picture.add_to(s);
     s.group("what");
     s.integer("seeds", seeds, 0, 1 << 20, "seeds 0 to N-1 of every trial (or --seed 3,5,8)");
-    s.string("config", base, "config.json with settings of all trials", "FILE");
+    s.naming(ValueKind::file, "config", base, "config.json with settings of all trials");
     s.boolean("collect", collect, "train nothing; list finished and missing trials");
     s.group("how");
     add_jobs(s, jobs);
@@ -63,12 +63,14 @@ struct SweepFlags {
       auto& list = lists.emplace_back(setting.name, "");
       if (setting.get().is_bool()) {
         s.add(switches(setting, list.second));
+        s.kinds[setting.name] = ValueKind::other;  // it may have a list as its value
       } else {
         s.string(setting.name, list.second, setting.help, setting.placeholder + "[,...]");
       }
     }
     s.groups = of_runs.groups;
     s.rules = of_runs.rules;
+    s.kinds.insert(of_runs.kinds.begin(), of_runs.kinds.end());
     s.needs({"momentum"}, {flag_given("config")});  // which may name sgd
     return s;
   }

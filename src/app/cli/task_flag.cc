@@ -6,7 +6,8 @@
 namespace headlab::cli {
 
 void TaskFlag::add_to(Flags& settings) {
-  settings.string("task", spec, "other length or data, same words: relations:length=32", "SPEC");
+  settings.naming(ValueKind::task, "task", spec,
+                  "other length or data, same words: relations:length=32", "SPEC");
   settings.mark_display({"task"});  // results name the whole task, and only if it is another one
 }
 

@@ -19,13 +19,14 @@ struct TrainFlags {
   Flags settings() {
     Flags s;
     s.group("output");
-    s.string("out", out, "folder of the new run (default: runs/TASK)", "DIR");
+    s.naming(ValueKind::folder, "out", out, "folder of the new run (default: runs/TASK)");
     s.boolean("force", force, "replace the run that --out names");
     s.boolean("profile", profile, "show the time of every op, forward and backward");
     s.group("what");
-    s.string("resume", resume, "continue this run, bit for bit", "DIR");
-    s.string("from", from, "begin with the weights of RUN; same vocabulary and targets", "RUN");
-    s.string("config", config, "config.json to start from; flags override it", "FILE");
+    s.naming(ValueKind::folder, "resume", resume, "continue this run, bit for bit");
+    s.naming(ValueKind::run, "from", from,
+             "begin with the weights of RUN; same vocabulary and targets");
+    s.naming(ValueKind::file, "config", config, "config.json to start from; flags override it");
     s.usual = usual_flags_of_train();
     return s;
   }

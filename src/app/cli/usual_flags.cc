@@ -57,6 +57,7 @@ std::vector<Flags::Usual> usual_flags_of_sweep() {
 
 Flags flags_of(RunConfig& config) {
   Flags flags = user_settings_of(config);
+  flags.kinds["task"] = ValueKind::task;
   flags.group_at("what", "task");
   flags.group_at("model", "layers");
   flags.group_at("training", "steps");

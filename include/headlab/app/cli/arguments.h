@@ -60,6 +60,35 @@ struct FlagRules {
   std::vector<Condition> excludes{};  // none of these
 };
 
+/// What the value of a flag names. Completion offers such names.
+enum class ValueKind {
+  other,  // a number, a text, or one of a few words
+  on_off,
+  file,
+  folder,
+  run,
+  task,
+  method,
+  measure,
+  layout,
+  relation,
+  table,
+  heads,
+  topic
+};
+
+/// Name of a kind in help: for a flag the first of its kind, for an argument also another.
+struct Placeholder {
+  std::string_view name;
+  ValueKind kind;
+};
+inline constexpr Placeholder kPlaceholders[] = {
+    {"TEXT", ValueKind::other},  {"FILE", ValueKind::file},        {"DIR", ValueKind::folder},
+    {"RUN", ValueKind::run},     {"ARM", ValueKind::run},          {"TASK", ValueKind::task},
+    {"TOPIC", ValueKind::topic}, {"LAYER.HEAD", ValueKind::heads}, {"LAYOUT", ValueKind::layout},
+    {"NAME", ValueKind::method}, {"NAME", ValueKind::measure},     {"NAME", ValueKind::relation},
+    {"NAME", ValueKind::table}};
+
 /// Settings of a command as flags: their groups in help, and the rules that decide when a flag
 /// changes the result. Rules for flags that do not exist are ignored.
 struct Flags : Settings {
@@ -72,6 +101,10 @@ struct Flags : Settings {
   void group(const std::string& title) { group_at(title, names().size()); }
   /// Starts the group `title` at a setting that already exists.
   void group_at(const std::string& title, std::string_view first_setting);
+  /// Adds a text that names something of this kind. Its placeholder in help is that of the kind
+  /// unless another is given.
+  void naming(ValueKind kind, const std::string& setting, std::string& value, std::string help,
+              std::string placeholder = "");
   /// Declares that each of these flags changes the result only if one of the conditions is met.
   void needs(const std::vector<std::string>& flags, const std::vector<Condition>& conditions);
   /// Declares that each of these flags changes nothing, and is refused, if one of the conditions is
@@ -93,6 +126,8 @@ struct Flags : Settings {
   };
   std::vector<Group> groups{};
   std::map<std::string, FlagRules> rules{};  // by setting
+  std::map<std::string, ValueKind> kinds{};  // by setting; of others see kind_of
+  ValueKind kind_of(const Setting& setting) const;
 
  private:
   void group_at(const std::string& title, std::size_t first);
@@ -140,7 +175,8 @@ struct HelpWanted {
   std::string text;
   std::vector<Setting>
       flags{};  // names, placeholders and help only: the variables that they set no longer exist
-  std::vector<FlagGroupHelp> groups{};  // the flags in groups, without the common ones
+  std::map<std::string, ValueKind> kinds{};  // of these flags, by setting
+  std::vector<FlagGroupHelp> groups{};       // the flags in groups, without the common ones
 };
 
 /// One call of a command: its words, their order, and their meaning.
@@ -230,7 +266,7 @@ class Invocation {
   std::string line_of(const std::vector<Argument>& arguments, std::string_view left_out) const;
   bool meets(const Condition& condition, bool always) const;
   void check_rules() const;
-  std::string help(const std::string& more) const;
+  HelpWanted help(const std::string& more) const;
   UsageError unknown_flag(const std::string& flag) const;
 
   const Command& command_;
