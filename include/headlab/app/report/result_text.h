@@ -25,8 +25,8 @@ TonedText toned_text_of(const Result& result, const HeatmapOptions& options = {.
                         Legend legend = Legend::lines);
 TonedText toned_text_of(const Table& table, std::size_t width = 80);
 /// Returns the table as CSV (RFC 4180), for programs: a line for each row, numbers in full, an
-/// interval and a head in columns of their own; columns of lists are separate tables. A text that a
-/// spreadsheet would compute (it begins with = + - @) gets a leading '.
+/// interval and a head in columns of their own; columns of lists are separate tables. Words stay as
+/// they are: a spreadsheet may read one that begins with = + - @ as a formula.
 std::string csv_of(const Table& table);
 /// Returns the names of a column in CSV: for an interval the value, its low and its high end.
 std::vector<std::string> csv_names(const Column& column);
