@@ -246,7 +246,7 @@ TEST_F(FirstScreen, SweepConclusionsAgreeWithItsTables) {
     EXPECT_EQ(there("#sweep-family"), families > 1) << name;
     for (int family = 0; family < families; ++family) {
       if (there("#sweep-family")) {
-        choose("sweep-family", tab().text(text("familiesOf()[", family, "]")));
+        choose("sweep-family", tab().text(text("familiesOf()[", family, "].name")));
       }
       const Json said = tab().evaluate(
           "({headline: document.getElementById('headline').textContent, detail: "

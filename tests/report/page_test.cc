@@ -91,32 +91,6 @@ TEST_F(Pages, ShowWhatAnalysisWroteWithoutAnyScript) {
   EXPECT_NE(facts_in(html).at("runs").items()[0].at("reports").find("heads"), nullptr);
 }
 
-/// A sweep over 1 and 2 heads with one comparison: more heads do not help, and 1 head is used.
-TEST(SweepPage, ShowsConclusionUsedHeadsAndTableWithoutAnyScript) {
-  SweepReport report;
-  report.groups.resize(2);
-  report.groups[0].name = "heads=1";
-  report.groups[1].name = "heads=2";
-  for (SweepGroup& group : report.groups) group.loss = {.mean = 0.25, .low = 0.125, .high = 0.375};
-  report.comparisons = {{.family = "all",
-                         .one = 0,
-                         .best = 1,
-                         .enough = 0,
-                         .conclusion = "More heads do not help.",
-                         .reason = "The accuracy is equal."}};
-  const std::string html = static_html(PageSweep{.facts = result_of(report)});
-  EXPECT_NE(html.find("<p id=\"sweep-conclusion\">More heads do not help. The accuracy is equal. "
-                      "Used: heads=1. </p>"),
-            html.npos)
-      << html;
-  EXPECT_NE(html.find("<div id=\"sweep-table\"><table><caption>Means over seeds"), html.npos);
-  EXPECT_NE(html.find("<tr><th scope=\"row\">heads=1</th>"), html.npos);
-  EXPECT_NE(html.find("0.25 ± 0.13"), html.npos) << html;
-  report.comparisons[0].enough = {};
-  EXPECT_NE(static_html(PageSweep{.facts = result_of(report)}).find("Used: not decided."),
-            html.npos);
-}
-
 /// A result of a run, of these weights.
 void write_result(const TrainedRun& run, Index step, const std::string& weights) {
   Json result = result_of(score_heads(run.model, *run.task));

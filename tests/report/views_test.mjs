@@ -11,9 +11,6 @@ import * as address from '../../src/app/report/page/state/address.js';
 import {randomEdges} from '../../src/app/report/page/engine/edges.js';
 import {pca} from '../../src/app/report/page/engine/numbers.js';
 import {truthOf} from '../../src/app/report/page/engine/page_data.js';
-import {app} from '../../src/app/report/page/state/state.js';
-import {conclusionOfSweep, reasonOfSweep} from '../../src/app/report/page/parts/sweep_words.js';
-import {cellOf} from '../../src/app/report/page/views/results/results.js';
 import {recorder} from './page_document.mjs';
 
 const page = {...draw, ...charts, ...plots, ...address};
@@ -328,68 +325,12 @@ expect(Math.max(...page.pooled(dense, 10, 10, 4).values) === 1, 'no bright cell 
 expect(page.ticks(0, 1).length === 6, 'ticks are round');
 expect(page.digits(0.00045372) === '0.0004537' && page.digits(NaN) === '–', 'four digits');
 
-// ---- cells of results, by what their columns say
-const row = {head: [0, 2], all: [[0, 1], [1, 0]], p: 1e-9, least: 0.009975, share: 0.125, n: 12345, rise: {at: 0.5, low: 0.25, high: 0.75}, half: 0.25, owned: true};
-const rise = ['rise.at', 'rise.low', 'rise.high'];
-for (const [column, words, low] of [
-  [{paths: ['head'], cell: 'head', form: 'automatic'}, '0.2'],
-  [{paths: ['head.0', 'head.1'], cell: 'head', form: 'automatic'}, '0.2'],
-  [{paths: ['none.layer', 'none.head'], cell: 'head', form: 'automatic'}, '–'],
-  [{paths: ['all'], cell: 'heads', form: 'automatic'}, '0.1 1.0'],
-  [{paths: ['p'], cell: 'plain', form: 'p_value'}, '<\u00a01e−6'],
-  [{paths: ['least'], cell: 'plain', form: 'p_value'}, '0.009975'],
-  [{paths: ['least'], cell: 'plain', form: 'p_value', floors: [0.25, 0.009975]}, '<\u00a00.01'],
-  [{paths: ['share'], cell: 'plain', form: 'percent', digits: 1}, '12.5 %'],
-  [{paths: ['share'], cell: 'plain', form: 'fixed', digits: 2}, '0.13'],
-  [{paths: ['share'], cell: 'plain', form: 'signed'}, '+0.125'],
-  [{paths: ['n'], cell: 'plain', form: 'grouped'}, '12,345'],
-  [{paths: rise, cell: 'interval', form: 'signed'}, '+0.5 (+0.25 to +0.75)', 0.25],
-  [{paths: ['rise.at', 'half'], cell: 'half_width', form: 'automatic'}, '0.5 (0.25 to 0.75)', 0.25],
-  [{paths: ['share', 'owned'], cell: 'marked', form: 'fixed', digits: 3}, '0.125'],
-]) {
-  const cell = cellOf(row, {key: 'key', ...column});
-  expect(cell.words === words && cell.low === low, `a cell by its column: ${cell.words}, not ${words}`);
-}
-
 // ---- weights: never a power of ten
 for (const [weight, words, places] of [[6.67e-15, '<\u00a00.001'], [0.00099, '<\u00a00.001'],
   [0, '0'], [0.0012, '0.0012'], [0.876, '0.88'], [1, '1'], [6.67e-15, '<\u00a00.0001', 4],
   [0.00099, '0.00099', 4]]) {
   const said = charts.weightText(weight, places);
   expect(said === words, `a weight of ${weight}: ${said}`);
-}
-
-// ---- the sentence of a sweep that compares other settings than numbers of heads
-const LAYERS = {verdict: '2 layers have a lower loss than 1.', reason: 'With 1 the loss is 3 times.'};
-const NORM = {verdict: 'No norm is better.', reason: 'The intervals overlap.'};
-const groupOf = (name, mean, family) => ({name, family, seeds: [1, 2], loss: {mean}, model: {}});
-const saidOfSweep = (sweep, family = '') => {
-  app.page = {facts: {sweep}};
-  return [conclusionOfSweep(family), reasonOfSweep(family)].join(' | ');
-};
-const bySettings = [groupOf('layers=1', 3), groupOf('layers=2', 1)];
-const perHeads = [groupOf('2 heads', 3, 'a'), groupOf('4 heads', 1, 'a')];
-const heads = {family: 'a', verdict: '4 heads are enough.', reason: 'Fewer lose more.', best: '4 heads'};
-for (const [sweep, words, family] of [
-  [{groups: bySettings, settings: [LAYERS]}, `${LAYERS.verdict} | ${LAYERS.reason}`],
-  [
-    {groups: bySettings, settings: [LAYERS, NORM]},
-    `${LAYERS.verdict} ${NORM.verdict} | ${LAYERS.reason} ${NORM.reason}`,
-  ],
-  [{groups: bySettings, settings: [], comparisons: []}, '2 groups; layers=2 has the lowest mean loss. | '],
-  [{groups: bySettings}, '2 groups; layers=2 has the lowest mean loss. | '],
-  [{groups: bySettings.slice(1), settings: []}, 'One group of 2 seeds. | '],
-  [
-    {groups: perHeads, settings: [LAYERS], comparisons: [heads]},
-    `${heads.verdict} | ${heads.reason}`, 'a',
-  ],
-  [
-    {groups: [...perHeads, groupOf('one', 2, 'b')], settings: [LAYERS], comparisons: [heads]},
-    'b: One group of 2 seeds. | ', 'b',
-  ],
-]) {
-  const said = saidOfSweep(sweep, family);
-  expect(said === words, `the sentence of a sweep: ${said}, not ${words}`);
 }
 
 for (const problem of problems.slice(0, 20)) console.log(problem);

@@ -47,6 +47,10 @@ Json thumbnails_facts(const RunStudy& study, PageBlocks& blocks);
 /// Returns the results of a run: the files of analyses in its folder, unchanged, and those of
 /// `unkept`. Damaged files are Errors.
 Json run_reports(const Run& run, const std::vector<UnkeptResult>& unkept);
+/// Returns the cells of these results as tables show them: by result and table a list for each row,
+/// in it for each column [text], [text, number] or [text, number, low, high]. Result that does not
+/// fit its description: Error.
+Json shown_cells(const Json& reports);
 /// Returns the contents of heads.jsonl by column; null if there is no such file.
 Json run_history(const Run& run);
 /// Returns the pictures that the program draws of a run with these facts, as data by name.
@@ -78,8 +82,11 @@ PageSweep read_sweep(const std::filesystem::path& folder, bool maps);
 /// Returns the sweep: its report and the list of its trials, with maps of their heads if the plan
 /// has them.
 Json sweep_facts(const PageSweep& sweep, const PagePlan& plan, PageBlocks& blocks);
-/// Returns the index of the run with which the page of a sweep opens: the fewest heads that are
-/// enough, else the best group of the first family.
+/// Returns the families of groups that differ in heads alone: {"name", "groups", "opening",
+/// "conclusion", "reason", "figure"}. A sweep without two such groups is one family, "".
+Json families_facts(const SweepReport& report);
+/// Returns the index of the run with which the page of a sweep opens: that of the opening group of
+/// the first family.
 std::size_t opening_run(const PageSweep& sweep);
 /// Returns the conclusions on a sweep and the table of its groups, for a page without scripts.
 std::string static_html(const PageSweep& sweep);

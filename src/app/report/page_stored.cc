@@ -102,6 +102,7 @@ class StoredPageMaker {
     facts["patterns"] = patterns_facts(study_, weights, shown_, blocks);
     facts["thumbnails"] = thumbnails_facts(study_, blocks);
     facts["reports"] = Json::object({{"heads", about_.heads}});
+    facts["cells"] = shown_cells(facts.at("reports"));
     facts["conclusion"] = conclusion_of(facts);
     return facts;
   }

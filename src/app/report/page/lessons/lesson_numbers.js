@@ -6,7 +6,7 @@ import {hexOf} from '../draw/draw.js';
 import {bars, label, rect} from '../draw/charts.js';
 import {code, dynamic, el, figure, live, note, tableOf} from '../draw/ui.js';
 import {app, exampleIndex, memo, run, where} from '../state/state.js';
-import {lossByHeadsPicture} from '../parts/heads_needed.js';
+import {lossByHeadsPicture} from '../parts/sweep_words.js';
 import {columns, headOfWorld, keysOfQuery, usualSwitches} from '../engine/worked_example.js';
 import {
   controlRow, cutNote, fixed, headChoice, headNames, headOfLab, isRunWorld, lab, labBox, labChoice,

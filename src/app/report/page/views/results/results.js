@@ -1,7 +1,6 @@
-// Results: whatever the program stored for a run, from the columns that it describes itself, sorted
-// by any number, which is drawn, with the meaning of each column in its title.
+// Results: whatever the program stored for a run, in its own words and columns, sorted by any
+// number, which is drawn, with the meaning of each column in its title.
 import {range} from '../../engine/numbers.js';
-import {idOfPair} from '../../engine/reports.js';
 import {bars, digits, grouped, matrix} from '../../draw/charts.js';
 import {
   aside, button, choice, code, dynamic, el, explained, figure, link, note, tableOf, term,
@@ -16,39 +15,7 @@ import {spoken} from '../../parts/questions.js';
 
 // ---- tables ----------------------------------------------------------------------------------
 
-const valueAt = (json, path) =>
-  path === '' ? json : path.split('.').reduce((at, name) => at?.[name], json);
-
-/// The paths of the values of a cell; a column without a description has its key.
-const pathsOf = ({key, paths}) => paths || [key];
-
 const isInterval = ({cell}) => cell === 'interval' || cell === 'half_width';
-
-const withSign = (number, words) => (number > 0 ? `+${words}` : words);
-
-const fixedDigits = (number, decimals) => (Math.abs(number) < 1e6
-  ? number.toFixed(decimals).replace(/^-(?=[0.]+$)/, '').replace('-', '−') : digits(number));
-
-/// A p-value as text. The smallest that the number of draws allows (column.floors) is a bound,
-/// shown as the next customary level above it.
-function pText(number, {floors = []}) {
-  if (number <= 1e-6) return '<\u00a01e−6';
-  const levels = floors.includes(number) ? [1e-5, 1e-4, 0.001, 0.01, 0.05] : [];
-  const level = levels.find((one) => number < one);
-  return level ? `<\u00a0${digits(level)}` : digits(number);
-}
-
-/// Number formats, by the form of the column (lab/results/table.h). Rounding errors of signed
-/// numbers are shown as 0.
-const FORMS = {
-  automatic: (number) => digits(number),
-  fixed: (number, column) => fixedDigits(number, column.digits),
-  percent: (number, column) => `${fixedDigits(100 * number, column.digits)} %`,
-  signed: (number) => (Math.abs(number) < 1e-7 ? '0' : withSign(number, digits(number))),
-  grouped: (number) => grouped(number),
-  p_value: (number, column) => pText(number, column),
-  hidden: (number) => digits(number),
-};
 
 /// Tables whose column `name` has relations.
 const RELATION_TABLES = ['relations', 'against', 'single_against'];
@@ -74,51 +41,10 @@ function columnForReader(column, table) {
 const textOf = (words, {isNamed}) =>
   (isNamed ? words.split(', ').map(spoken).join(', ') : words);
 
-/// A value as text.
-function valueText(value, column) {
-  if (value == null) return '–';
-  if (typeof value === 'object') return '…';
-  if (typeof value !== 'number') return textOf(String(value), column);
-  const shown = FORMS[column.form] || FORMS.automatic;
-  return shown(value, column);
-}
-
-/// The ends of the interval in a cell: none, or [low, high].
-function endsOf([value, second, third], {cell}) {
-  if (typeof value !== 'number' || second == null) return [];
-  if (cell === 'half_width') return [value - second, value + second];
-  return cell === 'interval' ? [second, third] : [];
-}
-
-const headText = (head) => (head?.[0] == null ? '–' : idOfPair(head));
-
-/// A list as text: of heads, of numbers or of words.
-function listText(list, column) {
-  const texts = list.map((one) => (Array.isArray(one) ? idOfPair(one) : valueText(one, column)));
-  return texts.join(' ');
-}
-
-/// A cell as {words, number, low, high}.
-export function cellOf(row, column) {
-  const parts = pathsOf(column).map((path) => valueAt(row, path));
-  const [value] = parts;
-  if (column.cell === 'head') return {words: headText(Array.isArray(value) ? value : parts)};
-  if (typeof value === 'number') {
-    const [low, high] = endsOf(parts, column);
-    const between = low == null ? ''
-      : ` (${valueText(low, column)} to ${valueText(high, column)})`;
-    return {words: valueText(value, column) + between, number: value, low, high};
-  }
-  if (typeof value === 'boolean') return {words: value ? 'yes' : 'no', number: Number(value)};
-  return {words: Array.isArray(value) ? listText(value, column) : valueText(value, column)};
-}
-
-/// Returns the rows of a described table. Rows of `inner` are in arrays of their own.
-function rowsOf(report, {name, inner}) {
-  const found = valueAt(report, name) ?? [];
-  const rows = Array.isArray(found) ? found : [found];
-  return inner ? rows.flatMap((row) => (row[inner] || []).map((one) => ({...row, ...one}))) : rows;
-}
+/// The cells of a table as the program shows them, row by row: {words, number, low, high}.
+const cellsOf = (rows, columns) => rows.map((row) =>
+  row.map(([words, number, low, high], i) =>
+    ({words: textOf(words, columns[i]), number, low, high})));
 
 /// The bars of a column, largest first, named by the columns without numbers.
 function columnBars(width, {columns, cells, numeric}, by) {
@@ -136,14 +62,14 @@ function columnBars(width, {columns, cells, numeric}, by) {
 /// A table that is sorted by the column chosen last, with that column as bars.
 function sortedTable(table, id) {
   if (!table.rows.length) return note(`${table.title || table.name}: none.`);
-  const columns = table.columns.filter((c) => c.form !== 'hidden' &&
-    table.rows.some((row) => !/^–?$/.test(cellOf(row, c).words)));
-  const cells = table.rows.map((row) => columns.map((c) => cellOf(row, c)));
+  const isShown = table.columns.map(({form}, i) => form !== 'hidden' &&
+    table.rows.some((row) => !/^-?$/.test(row[i].words)));
+  const columns = table.columns.filter((_, i) => isShown[i]);
+  const cells = table.rows.map((row) => row.filter((_, i) => isShown[i]));
   const numeric = columns.map((_, i) => cells.some((row) => row[i].number != null));
   const large = (i) => cells.some((row) => Math.abs(row[i].number) > 1e-6);  // no float noise
-  // A table that shows only its first rows is in its own order.
-  let by = columns.findIndex((c, i) => (table.by ? c.key === table.by
-    : !table.most && large(i) && isInterval(c)));
+  let by = columns.findIndex((c, i) =>
+    (table.by ? c.key === table.by : large(i) && isInterval(c)));
   const out = el('div');
   const titled = (c, i) => el('span', null, c.meaning ? term(c.title, c.meaning) : c.title,
     numeric[i] && button(by === i ? '▾' : '↕', () => sortBy(i), {
@@ -173,7 +99,7 @@ function sortedTable(table, id) {
 
 /// Rows of numbers as shades, from 0 to the largest.
 function shadesOf(width, report, {name, title}) {
-  const rows = valueAt(report, name);
+  const rows = name.split('.').reduce((at, key) => at?.[key], report);
   const cols = Math.max(...rows.map((row) => row.length));
   const values = Float32Array.from(rows.flatMap((row) => range(cols, (c) => row[c] ?? 0)));
   const numbered = (n) => range(n, String);
@@ -184,11 +110,11 @@ function shadesOf(width, report, {name, title}) {
   });
 }
 
-function tableNodes(report) {
+function tableNodes(report, cells) {
   return report.tables.map((t, i) => {
     const columns = t.columns.map((column) => columnForReader(column, t.name));
     const title = titleForReader(t.title);
-    return sortedTable({...t, title, columns, rows: rowsOf(report, t)}, `result-${i}`);
+    return sortedTable({...t, title, columns, rows: cellsOf(cells[i], columns)}, `result-${i}`);
   });
 }
 
@@ -240,13 +166,12 @@ function curveNodes(report, again) {
   ].filter(Boolean);
 }
 
-/// The nodes of one result.
 function nodesOf(name) {
   if (name === 'training') return trainingNodes();
   const report = run().reports[name];
   if (!report) return [note('Nothing is measured yet.')];
   const {examples, command: again} = report;
-  const nodes = tableNodes(report);
+  const nodes = tableNodes(report, run().facts.cells[name]);
   for (const [i, one] of (report.figures || []).entries())
     nodes.push(figure((width) => shadesOf(width, report, one),
       {id: `map-${i}`, most: 760, again}));

@@ -10,10 +10,7 @@ import {UNCHANGED, app, go} from '../../state/state.js';
 import {listed} from '../../parts/task_words.js';
 import {spoken} from '../../parts/questions.js';
 import {
-  familyNow, figuresOfFamilies, groupNow, isOfFamily, lossByHeadsPicture,
-} from '../../parts/heads_needed.js';
-import {
-  conclusionOfSweep, familiesOf, headCount, openingGroup, reasonOfSweep, spread, sweepOf,
+  familiesOf, familyNow, groupNow, headCount, lossByHeadsPicture, spread, sweepOf,
 } from '../../parts/sweep_words.js';
 
 const MOST_TRIALS = 12;  // of a group that are shown with their maps
@@ -21,12 +18,14 @@ const FRESH = {...UNCHANGED, h: null, b: null, ex: 'typical', q: null, k: null};
 
 // ---- the chosen family and group ---------------------------------------------------------------
 
+const headsOfGroup = (i) => headCount(sweepOf().groups[i]);
+
 /// The groups of the family with as many heads as the chosen one.
 function groupsNow() {
   const {groups} = sweepOf();
-  const heads = headCount(groups[groupNow()]);
+  const heads = headsOfGroup(groupNow());
   if (!Number.isFinite(heads)) return [groups[groupNow()]];
-  return groups.filter((group) => isOfFamily(group) && headCount(group) === heads);
+  return familyNow().groups.filter((i) => headsOfGroup(i) === heads).map((i) => groups[i]);
 }
 
 const trialsOf = (group) => sweepOf().trials.filter((trial) => trial.group === group.name);
@@ -40,15 +39,14 @@ function chooseGroup(group) {
 /// The numbers of heads of the family on the axis, each with the first of its groups.
 function stops() {
   const found = new Map();
-  sweepOf().groups.forEach((group, i) => {
-    const heads = headCount(group);
-    if (isOfFamily(group) && Number.isFinite(heads) && !found.has(heads)) found.set(heads, i);
-  });
+  for (const i of familyNow().groups) {
+    const heads = headsOfGroup(i);
+    if (Number.isFinite(heads) && !found.has(heads)) found.set(heads, i);
+  }
   return [...found].map(([heads, group]) => ({heads, group})).sort((a, b) => a.heads - b.heads);
 }
 
-const stopNow = () =>
-  stops().findIndex(({heads}) => heads === headCount(sweepOf().groups[groupNow()]));
+const stopNow = () => stops().findIndex(({heads}) => heads === headsOfGroup(groupNow()));
 
 function moveStop(to) {
   const all = stops();
@@ -156,7 +154,6 @@ function trialMap(trial, at, map) {
     canvas, el('small', null, role ? spoken(role.relation) : at));
 }
 
-/// The heads of a trial, layer by layer.
 function trialMaps(trial) {
   return trial.maps.flatMap(({heads, block}, m) => {
     const [, rows, cols] = block.shape;
@@ -218,24 +215,22 @@ function groupTable() {
 /// The list of families, if there are several.
 const familyChoice = () => familiesOf().length > 1 &&
   el('div', {class: 'controls'}, choice('sweep-family', 'Family',
-    familiesOf().map((family) => [family, family]),
-    (family) => chooseGroup(openingGroup(family)), familyNow));
+    familiesOf().map(({name}) => [name, name]),
+    (chosenName) => chooseGroup(familiesOf().find(({name}) => name === chosenName).opening),
+    () => familyNow().name));
 
 /// The list of groups, for a family that does not compare numbers of heads.
 const groupChoice = () => el('div', {class: 'controls'}, choice('sweep-group', 'Group',
-  sweepOf().groups.flatMap((group, i) => (isOfFamily(group) ? [[i, group.name]] : [])),
+  familyNow().groups.map((i) => [i, sweepOf().groups[i].name]),
   (value) => chooseGroup(Number(value)), groupNow));
 
 /// The chart of the family, or a list of groups if it does not compare numbers of heads.
 function chooser() {
-  const {figure: whole} = sweepOf();
-  const figures = figuresOfFamilies();
-  if (!figures) return whole ? chartNode() : groupChoice();
+  if (familiesOf().every((family) => !family.figure)) return groupChoice();
   const chart = chartNode();
   return el('div', null, familyChoice(), dynamic('div', null, () => {
-    const isDrawn = Boolean(figures[familyNow()]);
-    chart.hidden = !isDrawn;
-    return isDrawn ? [] : groupChoice();
+    chart.hidden = !familyNow().figure;
+    return chart.hidden ? groupChoice() : [];
   }), chart);
 }
 
@@ -253,9 +248,9 @@ export const sweepView = {
   build(main) {
     if (app.state.group == null) openSweep();
     main.append(...[
-      dynamic('p', {class: 'headline', id: 'headline'}, () => conclusionOfSweep(familyNow())),
+      dynamic('p', {class: 'headline', id: 'headline'}, () => familyNow().conclusion),
       dynamic('p', {class: 'detail', id: 'detail'},
-        () => explained(`${reasonOfSweep(familyNow())} ${helpWords()}`)),
+        () => explained(`${familyNow().reason} ${helpWords()}`)),
       el('div', {class: 'halves'}, chooser(),
         dynamic('div', {id: 'sweep-grid', 'aria-live': 'polite'}, () =>
           groupsNow().map(groupNodes))),
@@ -264,12 +259,12 @@ export const sweepView = {
   },
 };
 
-const helpWords = () => (sweepOf().figure
+const helpWords = () => (familyNow().figure
   ? 'Drag the line, or use arrow keys: each row shows what the heads of one seed attend to.' : '');
 
 /// The other views begin with the model of the opening group, unless the address names a run.
 function openSweep() {
-  const opening = openingGroup();
+  const [{opening}] = familiesOf();
   const shown = trialsOf(sweepOf().groups[opening]).find((trial) => trial.run != null);
   app.state.group = opening;
   if (shown && app.state.run === 1) app.state.run = shown.run + 1;
