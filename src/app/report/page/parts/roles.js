@@ -70,17 +70,23 @@ function addQuery(sums, pass, heads, {t, keys}) {
   sums.most += most;
 }
 
+/// The heads with the lift of an owner; the first by `key`, mass or lift, is in its place.
+function rolesByLift(by, key, source) {
+  const able = [...by.keys()].filter((at) => by.get(at).lift >= app.page.facts.owner.lift)
+    .sort((a, b) => by.get(b)[key] - by.get(a)[key]);
+  const kind = able.length ? 'owner' : 'none';
+  return {main: able.slice(0, 1), others: able.slice(1), kind, source, by};
+}
+
 /// The means over queries, and the roles that follow from them.
-function rolesOfSums({by: sums, queries, most}, least) {
+function rolesOfSums({by: sums, queries, most}) {
   if (!queries) return noHeads('none', 'page');
   const by = new Map([...sums].map(([at, {mass, baseline}]) => {
     const [m, c] = [mass / queries, baseline / queries];
     return [at, {mass: m, baseline: c, lift: (m - c) / Math.max(1e-6, 1 - c)}];
   }));
-  const able = [...by.keys()].filter((at) => by.get(at).lift >= least)
-    .sort((a, b) => by.get(b).mass - by.get(a).mass);
-  const kind = able.length ? 'owner' : 'none';
-  const found = {main: able.slice(0, 1), others: able.slice(1), kind, source: 'page', by};
+  const found = rolesByLift(by, 'mass', 'page');
+  const able = [...found.main, ...found.others];
   const parts = able.filter((at) => by.get(at).mass >= kPart);
   const isShared = parts.length > 1 && most / queries - by.get(able[0]).mass >= kShared;
   if (!isShared) return found;
@@ -106,8 +112,7 @@ function measuredRoles(step) {
       }
     });
   }
-  const {lift} = app.page.facts.owner;
-  return sums.map((one) => ({...rolesOfSums(one, lift), examples: n}));
+  return sums.map((one) => ({...rolesOfSums(one), examples: n}));
 }
 
 // ---- tracked ---------------------------------------------------------------------------------
@@ -121,10 +126,7 @@ function trackedRoles(step) {
     if (!known) return noHeads('unknown', 'tracked');
     const by = new Map(heads.map((pair, h) => [idOfPair(pair),
       {mass: known.mass[h][at], baseline: null, lift: known.lift[h][at]}]));
-    const able = [...by.keys()].filter((x) => by.get(x).lift >= app.page.facts.owner.lift)
-      .sort((a, b) => by.get(b).lift - by.get(a).lift);
-    return {main: able.slice(0, 1), others: able.slice(1), kind: able.length ? 'owner' : 'none',
-      source: 'tracked', by};
+    return rolesByLift(by, 'lift', 'tracked');
   });
 }
 

@@ -4,7 +4,7 @@
 // Read next: first_lanes.js, first_maps.js, first_steps.js.
 import {button, el, live, note} from '../../draw/ui.js';
 import {
-  UNCHANGED, app, chosen, go, headsOf, isLive, isStored, lacking, noModel, run, trace,
+  UNCHANGED, app, chosen, go, headsOf, isLive, isStored, lacking, noPattern, run, trace,
 } from '../../state/state.js';
 import {onCounted} from '../../parts/counts.js';
 import {ablate, isAblated} from '../../parts/questions.js';
@@ -134,8 +134,8 @@ function fill(main) {
 
 /// The notes that say what the page lacks.
 const lackingNotes = () => [
-  !trace() && isLive() ? note('The model is computing this example …') : null,
-  isLive() ? null : noModel(), lacking('heads.json', 'Scores of heads against the truth are'),
+  trace() && isLive() ? null : noPattern(),
+  lacking('heads.json', 'Scores of heads against the truth are'),
 ].filter(Boolean);
 
 export const firstView = {

@@ -14,7 +14,7 @@ import {
 } from '../../parts/questions.js';
 import {lossRow} from './first_loss.js';
 import {classesOf, fontOf, isTyped, tokenRow} from './first_tokens.js';
-import {answerCounts, brokenPositions, wrongPositions} from './first_state.js';
+import {answerCounts, faultyPositions} from './first_state.js';
 import {feeder} from './first_steps.js';
 
 // ---- lanes -----------------------------------------------------------------------------------
@@ -330,7 +330,7 @@ const sourceLayer = () => run().attentionLayers.findIndex(({kind}) => kind !== '
 /// Legend of the signs of the board.
 function boardLegend() {
   const {asked = 0, right = 0, known} = answerCounts() || {};
-  const isOff = brokenPositions().size > 0;
+  const isOff = faultyPositions().broken.size > 0;
   return el('p', {class: 'board-legend'}, el('span', null, el('i', {class: 'query-dot'}), ' query'),
     questions().some(({r}) => r >= 0) &&
       el('span', null, el('i', {class: 'key-ring'}), ' right key'),
@@ -341,7 +341,7 @@ function boardLegend() {
 
 function fillRows(rows, size) {
   const {source} = example();
-  const marks = {broken: brokenPositions(), wrong: wrongPositions()};
+  const marks = faultyPositions();
   const keys = questions().flatMap((one) => keysOf(one).map((key) => ({
     color: colorOfKey(one, queryOfQuestion(one), key), all: [key],
     side: one.kind === 'self' ? 'example' : 'source'})));

@@ -161,18 +161,13 @@ export function answerCounts() {
   return {...countsAt(trace(), queryNow(), baseTrace()), known: true};
 }
 
-/// The positions with a wrong answer.
-export function wrongPositions() {
-  if (!trace()?.logits || !example().targets) return new Set();
-  const rows = answersOf(trace(), null);
-  return new Set(range(rows.length).filter((t) => rows[t].right < rows[t].asked));
-}
-
-/// The positions with an answer that is wrong because of what is ablated.
-export function brokenPositions() {
-  if (!trace()?.logits || !example().targets) return new Set();
-  const rows = answersOf(trace(), baseTrace());
-  return new Set(range(rows.length).filter((t) => rows[t].broken > 0));
+/// The positions with a wrong answer, and those where it is wrong because of what is ablated.
+export function faultyPositions() {
+  const isJudged = trace()?.logits && example().targets;
+  const rows = isJudged ? answersOf(trace(), baseTrace()) : [];
+  const positions = (isFaulty) => new Set(range(rows.length).filter((t) => isFaulty(rows[t])));
+  return {wrong: positions(({right, asked}) => right < asked),
+    broken: positions(({broken}) => broken > 0)};
 }
 
 /// The state in which the screen opens.
