@@ -56,7 +56,6 @@ export const headOfLab = (H) => Math.min(lab('head'), H - 1);
 
 // ---- what lessons are made of ----------------------------------------------------------------
 
-/// A row of controls of a lesson.
 export const controlRow = (...children) => el('div',
   {class: 'controls', role: 'group', 'aria-label': 'Controls of this lesson'}, ...children);
 

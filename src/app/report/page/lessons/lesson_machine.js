@@ -258,7 +258,6 @@ function machinePicture(width) {
 
 // ---- the parts of the lesson ---------------------------------------------------------------
 
-/// The caption of a stage, from the lesson's text.
 function captionOf(id) {
   const stage = {q: 'q', k: 'q', v: 'q'}[id] ?? id;
   return lessonTexts().querySelector(`[data-stage="${stage}"]`)?.textContent ?? '';
@@ -315,7 +314,6 @@ function switchRow() {
       function: start}), {id: 'machine-reset'}));
 }
 
-/// The picture with its switches and the opened cell.
 export const machineNodes = (command) => [
   switchRow(),
   figure(machinePicture, {

@@ -48,7 +48,6 @@ function countTable() {
       made.matrices.map((x) => [x.name, `[${x.rows}, ${x.cols}]`, grouped(x.count)]))];
 }
 
-/// Shows the number of parameters of attention, and its dependence on sizes.
 function countNodes() {
   const known = [[512, 8], [768, 12], [512, 7], [4, 8]].map(([d, H]) =>
     button(`${d} / ${H}`, () => setLab({d, H, bias: 1}), {id: `count-${d}-${H}`}));
@@ -109,7 +108,6 @@ function splitTable(world) {
         headNames(world, H)[h], ...entropyCells(weights), String(uniform[h])]))];
 }
 
-/// A pattern's entropy and focus.
 const entropyCells = (weights) => [
   fixed(entropyOf(weights), 3), `${fixed(100 * focusOf(weights), 1)} %`];
 

@@ -13,7 +13,6 @@ import {
 } from './learn.js';
 import {machineNodes} from './lesson_machine.js';
 
-/// The command that prints the same in a terminal.
 const explainCommand = () =>
   isRunWorld() ? `headlab explain attention ${run().name}` : `headlab explain ${worldName()}`;
 

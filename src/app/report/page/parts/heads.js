@@ -53,7 +53,6 @@ export function roleAtEnd(x) {
   return found && found.lift >= app.page.facts.owner.lift ? found.name : null;
 }
 
-/// Whether two heads do the same.
 const shareRole = (x, y) =>
   rolesOfHead(x).some((d) => rolesOfHead(y).some((other) => other.name === d.name));
 

@@ -40,7 +40,6 @@ function trainNodes() {
   ];
 }
 
-/// The questions of this task with their meanings.
 const questionRows = () => (app.page.runs.length ? task().relations.slice(0, 8) : [])
     .map(({name, description}) => [spoken(name), description.split('\n')[0]]);
 

@@ -117,7 +117,6 @@ function truthRows(map, rel) {
   });
 }
 
-/// The part of a map that is shown.
 function cut(map, [r0, r1, c0, c1]) {
   const rows = r1 - r0 + 1;
   const cols = c1 - c0 + 1;
@@ -230,7 +229,6 @@ export function lockShown(r, c) {
   go(app.state.q === q && app.state.k === k ? {q: null, k: null} : {q, k});
 }
 
-/// The chosen head's pattern on the example, where there is one.
 export function chosenPicture(width, {rel, title}) {
   const head = chosen();
   if (!head) return note('No head to show.');
@@ -240,7 +238,6 @@ export function chosenPicture(width, {rel, title}) {
   });
 }
 
-/// The command that draws the pattern in a terminal.
 export const patternCommand = () =>
   chosen() && !app.state.tokens.length && app.state.step == null &&
   (isStored() ? app.page.facts.command

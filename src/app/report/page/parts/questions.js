@@ -13,9 +13,7 @@ import {spokenName} from './task_words.js';
 /// The most lanes that fit on the first screen.
 const MOST_LANES = 5;
 
-/// The name of a relation of this run's task.
 export const spoken = (name) => spokenName(name, task());
-/// The question of this run's task.
 export const questionSentence = () => task().question;
 
 /// The target that a relation answers; -1 if there are several and none has its name. Stored
@@ -143,7 +141,6 @@ export const isAblated = (x) => app.state.gates[x.at] === 0;
 /// Selects a head: what is off stays off.
 export const selectHead = (x) => go({h: x.at, scene: 0, picked: true});
 
-/// Ablates a head or restores it.
 export function ablate(x) {
   if (!isLive()) return selectHead(x);
   return go({gates: toggledGates(x), h: x.at, scene: 0, hide: null, picked: true});

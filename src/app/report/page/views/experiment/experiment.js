@@ -60,7 +60,6 @@ function gateOf(x) {
     el('span', {class: `small c${color}`}, question ? `${mark} ${spoken(question.name)}` : ''));
 }
 
-/// A gate for each head, layer by layer.
 const faders = () => el('div', null,
     run().attentionLayers.filter((layer) => layer.heads.length).map((layer) =>
       el('fieldset', {class: 'gates'},

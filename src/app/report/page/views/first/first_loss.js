@@ -88,7 +88,6 @@ function lossPicture() {
   return {node, update};
 }
 
-/// The row of the loss: {node, update}.
 export function lossRow() {
   const picture = lossPicture();
   const now = el('b', {class: 'loss-now', id: 'loss-now'});

@@ -158,7 +158,6 @@ function stepDial() {
     all.map(({node}) => node))};
 }
 
-/// Other runs of the page.
 const runChoice = () => app.page.runs.length > 1 &&
   choice('first-run', 'Run', app.page.runs.map((r, i) => [i + 1, r.name]), (v) => go({
     run: Number(v), h: null, b: null, gates: {}, step: null, scene: 0, ex: 'typical', q: null,

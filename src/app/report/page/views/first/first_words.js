@@ -34,7 +34,6 @@ function ownersShare(owners, base) {
   return done && base ? accuracy / base : null;
 }
 
-/// All that the sentences depend on.
 export function factsOfScreen() {
   const {step} = app.state;
   const owners = ownersOfQuestions().map((x) => x.at);
@@ -90,7 +89,6 @@ function workWords({owners, share}) {
 /// The number of heads that find the keys of the only question.
 const finders = ({asked: [one]}) => one.main.length + one.others.length;
 
-/// The headline.
 export const HEADLINES = [
   {name: 'no-heads', when: (f) => f.heads === 0, text: () => 'This model has no heads.'},
   {name: 'untold', when: (f) => isUnknown(f) && !isStart(f),

@@ -237,7 +237,6 @@ function missing() {
     'run from which it was pruned.');
 }
 
-/// The command that computes the scores.
 const scoresCommand = () => run().reports.heads?.command ?? `headlab heads ${run().name}`;
 
 function tabNodes() {
@@ -260,7 +259,6 @@ function tabNodes() {
   ];
 }
 
-/// Locks the key of a row of the opened products.
 function chooseKey(r) {
   const {picture} = app.figures.find((f) => f.canvas.id === 'row');
   go({q: lockedCell(chosen())[0], k: parseInt(picture.table().rows[r][0], 10)});
