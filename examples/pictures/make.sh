@@ -16,7 +16,7 @@ mkdir -p "$work/build" "$work/examples/pictures"
 ln -s "$program" "$work/build/headlab"
 cd "$work"
 run() {
-  echo "\$ $1"
+  echo "\$ $1" >&2  # not into steps.html
   eval "$1" >output 2>&1 || { cat output; exit 1; }
 }
 for command in "${commands[@]}"; do run "$command"; done
