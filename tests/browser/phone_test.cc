@@ -35,5 +35,20 @@ TEST_F(OnAPhone, CutsNoTextOfARunWhoseHeadsShareAQuestion) {
   expect_whole(study.page("sort"));
 }
 
+// Its bars end near the edge of the picture. On a wide screen a name of 11 pixels had room for one
+// of 9.
+TEST_F(OnAPhone, CutsNoNameOfABarOfARunThatGuesses) {
+  Study study;
+  study.train("relations", "untrained", {"--heads", "4", "--steps", "1"});
+  open(study.page("untrained"));
+  const std::string faults = read_file(HEADLAB_SOURCE_DIR "/tests/browser/phone.js");
+  for (const int width : {390, 768, 1280}) {
+    tab().resize(width, 800);
+    go_to("#view=first");
+    const std::string found = tab().evaluate(faults).dump();
+    EXPECT_EQ(found.find("bar-name"), std::string::npos) << width << found;
+  }
+}
+
 }  // namespace
 }  // namespace headlab::browser

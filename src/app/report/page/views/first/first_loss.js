@@ -45,7 +45,7 @@ function guessText(guess, width) {
 
 /// Places the name of a bar to the right of its end, or before it if there is no room.
 function placeName(name, end, width) {
-  const isRoom = end + 4 + textWidth(name.textContent, 9) <= width;
+  const isRoom = end + 4 + textWidth(name.textContent, 11) <= width;
   name.setAttribute('x', (isRoom ? end + 4 : end - 4).toFixed(1));
   name.setAttribute('text-anchor', isRoom ? 'start' : 'end');
 }
