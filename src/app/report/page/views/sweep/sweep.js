@@ -2,7 +2,7 @@
 // that moves along it; next to it the trained heads of every seed with that many heads. It opens
 // at the group that is enough. Read next: sweep_words.js.
 import {mapBitmap} from '../../draw/draw.js';
-import {digits} from '../../draw/charts.js';
+import {digits, grouped} from '../../draw/charts.js';
 import {
   QUESTION_COLORS, choice, code, dynamic, el, explained, figure, link, note, palette, tableOf,
 } from '../../draw/ui.js';
@@ -208,7 +208,7 @@ function groupTable() {
   return tableOf('Mean (95 % interval) over seeds',
     ['group', 'parameters', 'loss', 'right', 'relations with a head of their own'],
     groups.map((g) => [
-      g.name, g.parameters, spread(g.loss), spread(g.accuracy), spread(g.specialization),
+      g.name, grouped(g.parameters), spread(g.loss), spread(g.accuracy), spread(g.specialization),
     ]));
 }
 
