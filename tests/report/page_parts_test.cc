@@ -1,5 +1,5 @@
-// What a page takes from the program as it is: the cells of results, and what is concluded on the
-// families of a sweep. Read next: src/app/report/page_parts.h.
+// Parts of a page that the program writes and the page only shows: the cells of results, and the
+// conclusions on the families of a sweep. Read next: src/app/report/page_parts.h.
 #include "app/report/page_parts.h"
 
 #include <gtest/gtest.h>

@@ -60,7 +60,7 @@ struct FlagRules {
   std::vector<Condition> excludes{};  // none of these
 };
 
-/// What the value of a flag names. Completion offers such names.
+/// Kind of thing that the value of a flag names. Completion offers things of this kind.
 enum class ValueKind {
   other,  // a number, a text, or one of a few words
   on_off,
@@ -77,7 +77,8 @@ enum class ValueKind {
   topic
 };
 
-/// Name of a kind in help: for a flag the first of its kind, for an argument also another.
+/// Word of help for a value of some kind. Flags show the first word of their kind; arguments may
+/// show another.
 struct Placeholder {
   std::string_view name;
   ValueKind kind;

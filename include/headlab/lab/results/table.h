@@ -97,7 +97,7 @@ const char* name_of(Form form);
 Json to_json(const Column& column);
 Column column_of(const Json& description);
 
-/// What a conclusion means for its reader, shown as a colour on a terminal.
+/// Meaning of a conclusion for its reader, shown as a colour on a terminal.
 enum class Tone { none, good, bad, open };
 
 /// Value of a cell with its tone.

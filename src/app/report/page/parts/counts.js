@@ -1,4 +1,4 @@
-// How many answers are right, and the loss, over all held-out examples, with any gates and masked
+// The share of right answers and the loss over all held-out examples, with any gates and masked
 // edges and at any kept step. Counted in slices; what is asked for last is counted first, and what
 // is counted so far can be shown. Read next: measure.js, which compares losses with the program's.
 import {evaluateSteps} from '../engine/losses.js';
@@ -45,7 +45,8 @@ function leaveQueue(record) {
   if (at >= 0) countQueue.splice(at, 1);
 }
 
-/// The same of changes that may be others in a moment: the ones before are not counted any more.
+/// The counts under changes that the reader is still making: the call for the next changes ends the
+/// counting of these.
 export function countsInPassing(changes) {
   const record = countsUnder(changes);
   if (passing !== record) leaveQueue(passing);
