@@ -1,6 +1,6 @@
 // The tables of the kinds of norms, positions, attention functions and feed-forward networks that
-// the page can compute, with their formulas and, next to each, its gradient, by which the
-// playground trains. The program's tables are in src/core/nn.
+// the page can compute, with their formulas. The program's tables are in src/core/nn.
+// Read next: play/train/gradients.js, their gradients.
 import {blockWirings} from './wirings.js';
 
 /// The kinds of norms, as nn/layers.cc has them: whether the mean is taken off, and whether what is
@@ -37,37 +37,11 @@ export function normalised(kind, x, C, gain, bias) {
   return y;
 }
 
-/// Adds to dx the gradient of row x[at ...] of a norm without gain and bias, from the gradient dy
-/// of its C outputs y = (x - mean) scale. Layer norm: dx = scale (dy - mean(dy) - y mean(dy y));
-/// the root mean square alone leaves out mean(dy); without any norm dx = dy.
-export function normGradient({centres, divides}, C, {x, dx, dy, at, mean, scale}) {
-  let level = 0;
-  let along = 0;
-  for (let i = 0; i < C; ++i) {
-    level += dy[i];
-    along += dy[i] * (x[at + i] - mean) * scale;
-  }
-  level = centres ? level / C : 0;
-  along = divides ? along / C : 0;
-  for (let i = 0; i < C; ++i) {
-    const y = (x[at + i] - mean) * scale;
-    dx[at + i] += scale * (dy[i] - level - y * along);
-  }
-}
-
 /// gelu(x) = x (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))) / 2, and x or 0 far from 0.
 export function gelu(x) {
   if (x < -8) return 0;
   const u = Math.sqrt(2 / Math.PI) * (x + 0.044715 * x * x * x);
   return x / (1 + Math.exp(-2 * u));
-}
-
-/// With s = (1 + tanh(u)) / 2, gelu is x s, and ds/dx = 2 s (1 - s) du/dx.
-function geluSlope(x) {
-  if (x < -8) return 0;
-  const u = Math.sqrt(2 / Math.PI) * (x + 0.044715 * x * x * x);
-  const s = 1 / (1 + Math.exp(-2 * u));
-  return s + 2 * x * s * (1 - s) * Math.sqrt(2 / Math.PI) * (1 + 3 * 0.044715 * x * x);
 }
 
 /// cos and sin of the angles t base^(-2i/D) by which the pairs (2i, 2i + 1) of a head of width D
@@ -152,33 +126,20 @@ function softmaxOneWeights(row, from, to) {
   for (let s = from; s < to; ++s) row[s] /= sum;
 }
 
-/// Gradient of the scores of a row from `grads`, that of its weights, which it replaces: w_s (g_s -
-/// sum of w g). The same for softmax_one, whose score of 0 belongs to no key.
-function softmaxGradient(row, from, to, grads) {
-  let mean = 0;
-  for (let s = from; s < to; ++s) mean += row[s] * grads[s - from];
-  for (let s = from; s < to; ++s) grads[s - from] = row[s] * (grads[s - from] - mean);
-}
-
 /// row = 1 / (1 + n exp(-score)) for n visible keys.
 function sigmoidWeights(row, from, to) {
   const n = Math.max(1, to - from);
   for (let s = from; s < to; ++s) row[s] = 1 / (1 + n * Math.exp(-row[s]));
 }
 
-/// Likewise: w_s (1 - w_s) g_s.
-function sigmoidGradient(row, from, to, grads) {
-  for (let s = from; s < to; ++s) grads[s - from] *= row[s] * (1 - row[s]);
-}
-
-/// The attention functions, as nn/attention_functions.cc has them: whether rows sum to 1, the
+/// The attention functions, as nn/attention_functions.cc has them: whether rows sum to 1, and the
 /// function that turns the scores row[from] ... row[to - 1] of the visible keys into weights, in
-/// place, and the gradient. A masked key has a score of -Infinity.
+/// place. A masked key has a score of -Infinity.
 export const attentionFunctions = {
-  softmax: {normalises: true, weigh: softmaxWeights, gradient: softmaxGradient},
-  softmax_composed: {normalises: true, weigh: softmaxWeights, gradient: softmaxGradient},
-  sigmoid: {normalises: false, weigh: sigmoidWeights, gradient: sigmoidGradient},
-  softmax_one: {normalises: false, weigh: softmaxOneWeights, gradient: softmaxGradient},
+  softmax: {normalises: true, weigh: softmaxWeights},
+  softmax_composed: {normalises: true, weigh: softmaxWeights},
+  sigmoid: {normalises: false, weigh: sigmoidWeights},
+  softmax_one: {normalises: false, weigh: softmaxOneWeights},
 };
 
 /// A configuration without the key is one of softmax.
@@ -189,27 +150,24 @@ export const normalises = (config) => config.normalises ??
   Boolean(attentionFunctions[attentionFunctionOf(config)]?.normalises);
 
 /// The normal distribution up to x; erf after Abramowitz and Stegun 7.1.26, to 1.5e-7.
-function normalBelow(x) {
+export function normalBelow(x) {
   const t = 1 / (1 + 0.3275911 * Math.abs(x) / Math.SQRT2);
   const series = ((((1.061405429 * t - 1.453152027) * t + 1.421413741) * t - 0.284496736) * t +
     0.254829592) * t;
   const beyond = series * Math.exp(-x * x / 2) / 2;  // past |x|
   return x < 0 ? beyond : 1 - beyond;
 }
-const normalAt = (x) => Math.exp(-x * x / 2) / Math.sqrt(2 * Math.PI);
 
-const sigmoid = (x) => 1 / (1 + Math.exp(-x));
+export const sigmoid = (x) => 1 / (1 + Math.exp(-x));
 const silu = (x) => x * sigmoid(x);
-const siluSlope = (x) => sigmoid(x) * (1 + x * (1 - sigmoid(x)));
 
-/// The kinds of feed-forward networks: the function `f` of the hidden values, or of their gate, and
-/// its slope.
+/// The kinds of feed-forward networks: the function `f` of the hidden values, or of their gate.
 export const activations = {
-  gelu: {f: gelu, slope: geluSlope},
-  relu: {f: (x) => Math.max(0, x), slope: (x) => (x > 0 ? 1 : 0)},
-  swiglu: {f: silu, slope: siluSlope, gated: true},
-  geglu: {f: gelu, slope: geluSlope, gated: true},
-  gelu_erf: {f: (x) => x * normalBelow(x), slope: (x) => normalBelow(x) + x * normalAt(x)},
+  gelu: {f: gelu},
+  relu: {f: (x) => Math.max(0, x)},
+  swiglu: {f: silu, gated: true},
+  geglu: {f: gelu, gated: true},
+  gelu_erf: {f: (x) => x * normalBelow(x)},
 };
 
 /// Kinds in a configuration that nothing here computes: ["norm batch", ...].

@@ -2,6 +2,7 @@
 // attention stay in `pattern` [sequences, heads, queries, keys]. A gate of 0 ablates a head. Read
 // next: net.js.
 import {attentionFunctions, positionKinds, turn, turnsOf} from '../../engine/kinds.js';
+import {attentionGradients} from './gradients.js';
 import {TrainedLinear} from './layers.js';
 
 const ROTARY_BASE = 10000;  // of the program
@@ -13,6 +14,7 @@ export class TrainedAttention {
     const position = positionKinds[config.positions];
     Object.assign(this, {H, D, T: length, width: H * D, R},
       attentionFunctions[config.attention_function]);
+    this.gradient = attentionGradients[config.attention_function];
     for (const m of ['Q', 'K', 'V', 'O'])
       this[m] = new TrainedLinear(parameters, prefix, m, R);
     for (const buffer of ['q', 'k', 'v', 'z', 'dq', 'dk', 'dv', 'dz'])

@@ -4,7 +4,8 @@
 // Kinds are those of kinds.js. Everything is in double, so that gradients can be checked by
 // differences.
 import {gemm, matrixOf, transposed} from '../../engine/gemm.js';
-import {activations, momentsOf, normGradient, norms} from '../../engine/kinds.js';
+import {activations, momentsOf, norms} from '../../engine/kinds.js';
+import {activationSlopes, normGradient} from './gradients.js';
 
 /// y = x W + b.
 export class TrainedLinear {
@@ -102,6 +103,7 @@ export class TrainedNetwork {
   constructor(parameters, prefix, config, R) {
     const F = config.d_ff;
     Object.assign(this, activations[config.activation], {F});
+    this.slope = activationSlopes[config.activation];
     this.into = new TrainedLinear(parameters, prefix, 'in', R);
     this.gate = this.gated ? new TrainedLinear(parameters, prefix, 'gate', R) : null;
     this.out = new TrainedLinear(parameters, prefix, 'out', R);
