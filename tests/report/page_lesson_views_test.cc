@@ -24,34 +24,14 @@ RunConfig one_layer(Index heads) {
   return config;
 }
 
-/// The facts of a sweep that the lessons read: a group of models for each number of heads.
-Json sweep_of(const std::map<Index, std::vector<double>>& diversities) {
-  Json groups = Json::array();
-  for (const auto& [heads, seeds] : diversities) {
-    const double mean = seeds[0];
-    groups.push_back(Json::object(
-        {{"name", text("heads=", heads)},
-         {"model", Json::object({{"heads", heads}})},
-         {"diversities", seeds},
-         {"diversity",
-          Json::object({{"mean", mean}, {"low", mean - 0.05}, {"high", mean + 0.05}})}}));
-  }
-  return Json::object({{"groups", groups}});
-}
-
 Json with_facts(Json check, const std::string& name, Json value) {
   check["facts"] = Json::object({{name, std::move(value)}});
   return check;
 }
 
-TEST_F(LessonViews, DiversityOfASweepHasIntervalsOverSeeds) {
-  const Page page = make_page({scored(kPairs)});
-  const Json sweep = sweep_of({{2, {0.1, 0.12, 0.08}}, {4, {0.3, 0.33, 0.27}}});
-  const Texts by_seed = {"2: 0.100 (0.050 to 0.150), 4: 0.300 (0.250 to 0.350)",
-                         "95 % intervals over 3 seeds", "largest with 4"};
-  expect_said(page,
-              {says(kMany, "diversity", {"6: 0.", "one model each"}, {"intervals over"}),
-               with_facts(says(kMany, "diversity", by_seed, {"one model each"}), "sweep", sweep)});
+TEST_F(LessonViews, DiversityOfARunHasNoInterval) {
+  expect_said(make_page({scored(kPairs)}),
+              {says(kMany, "diversity", {"6: 0.", "one model each"}, {"intervals over"})});
 }
 
 TEST_F(LessonViews, ControlsAreOfferedOnlyIfTheyWereTrained) {

@@ -4,12 +4,15 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
+
 #include "headlab/core/base/text.h"
+#include "headlab/core/tasks/table.h"
 
 namespace headlab { namespace {
 
 /// Results show the same cells with scripts as on a terminal.
-TEST(ShownCells, HoldTheTextTheNumberAndTheInterval) {
+TEST(ShownTables, HoldTheTextTheNumberAndTheInterval) {
   Table table{.name = "rows"};
   table.columns = {kHeadColumn, interval_column("rise", "rise").shown_as(Form::signed_number),
                    Column("mass", "mass").fixed(2).of(CellKind::marked, {"mass", "role"}),
@@ -17,13 +20,77 @@ TEST(ShownCells, HoldTheTextTheNumberAndTheInterval) {
   table.rows = {{Json::Array{0, 2}, Json::Array{0.5, 0.125, 1.5}, Json::Array{0.125, "also"}, true},
                 {Json::Array{1, 0}, Json::Array{0.5, 0.25, 0.75}, Json::Array{0.5, ""}, false},
                 {Json::Array{1, 1}, Json(), Json(), Json()}};
-  const Json cells = shown_cells(Json::object({{"any", to_json(Result{.tables = {table}})}}));
-  const Json::Array& rows = cells.at("any").items()[0].items();
+  const Json reports = Json::object({{"any", to_json(Result{.tables = {table}})}});
+  const Json tables = shown_tables(reports, *make_task("relations"));
+  const Json::Array& rows = tables.at("any").items()[0].at("rows").items();
   ASSERT_EQ(rows.size(), 3u);
   EXPECT_EQ(rows[0].dump(),
             R"j([["0.2"],["+0.5 (+0.125 to +1.5)",0.5,0.125,1.5],["0.12°",0.125],["*",1]])j");
   EXPECT_EQ(rows[1].dump(), R"([["1.0"],["+0.5 ± 0.25",0.5,0.25,0.75],["0.50",0.5],["",0]])");
   EXPECT_EQ(rows[2].dump(), R"([["1.1"],["-"],["-"],["-"]])");
+}
+
+TEST(ShownTables, NameRelationsAndTargetsForAReader) {
+  Table table{.name = "tests", .title = "same"};
+  table.columns = {Column("name", "relation"), Column("scores.back1.mass", "back1 mass"),
+                   Column("owned.relations", "owned"), Column("logits", "back3"),
+                   Column("verdict", "verdict")};
+  table.rows = {{"same", 0.5, "back1, same", 2, "back1"}};
+  const Json reports = Json::object({{"any", to_json(Result{.tables = {table}})}});
+  const Json tables = shown_tables(reports, *make_task("relations"));
+  const Json& shown = tables.at("any").items()[0];
+  EXPECT_EQ(shown.at("title").string(), "same class");
+  EXPECT_EQ(shown.at("columns").dump(), R"(["relation","1 back mass","owned","3 back","verdict"])");
+  EXPECT_EQ(shown.at("rows").dump(),
+            R"([[["same class"],["0.5",0.5],["1 back, same class"],["2",2],["back1"]]])");
+}
+
+/// Returns the facts of a sweep: a group of models for each number of heads.
+Json sweep_of(const std::map<Index, std::vector<double>>& diversities) {
+  Json groups = Json::array();
+  for (const auto& [heads, seeds] : diversities) {
+    const double mean = seeds[0];
+    groups.push_back(Json::object(
+        {{"name", text("heads=", heads)},
+         {"model", Json::object({{"heads", heads}})},
+         {"diversities", seeds},
+         {"diversity",
+          Json::object({{"mean", mean}, {"low", mean - 0.05}, {"high", mean + 0.05}})}}));
+  }
+  return Json::object({{"groups", groups}});
+}
+
+TEST(Diversity, HasIntervalsOverTheSeedsOfASweep) {
+  Json sweep = sweep_of({{4, {0.3, 0.33, 0.27}}, {2, {0.1, 0.12, 0.08}}});
+  const Json undecided = Json::object({{"name", "heads=2+1"},
+                                       {"model", Json::object({{"heads", "2+1"}})},
+                                       {"diversities", Json::array()},
+                                       {"diversity", Json::object({{"mean", 0.9}})}});
+  sweep["groups"].push_back(undecided);
+  const Json drawn = diversity_facts(Json::object({{"sweep", sweep}, {"runs", Json::array()}}));
+  EXPECT_EQ(drawn.at("sentence").string(),
+            "Diversity for each number of heads: 2: 0.100 (0.050 to 0.150), 4: 0.300 (0.250 to "
+            "0.350) (95 % intervals over 3 seeds, Student’s t); largest with 4.");
+  const Json& plot = drawn.at("plots").items()[0];
+  EXPECT_EQ(plot.at("series").items()[0].at("points").dump(),
+            "[[2,0.1,0.05,0.15000000000000002],[4,0.3,0.25,0.35]]");
+  EXPECT_EQ(plot.at("series").items()[1].at("points").items().size(), 6u) << "a dot for each seed";
+}
+
+TEST(Diversity, ComparesScoredRunsOfSeveralHeads) {
+  const auto run = [](const Json& distances) {
+    const Json heads = Json::object({{"distances", distances}});
+    return Json::object({{"reports", Json::object({{"heads", heads}})}});
+  };
+  const auto row = [](double a, double b, double c) { return Json(Json::Array{a, b, c}); };
+  const Json three = Json::Array{row(0, 0.2, 0.4), row(0.2, 0, 0.3), row(0.4, 0.3, 0)};
+  const Json one = Json::Array{Json::Array{0}};
+  const Json unscored = Json::object({{"reports", Json::object({})}});
+  const auto facts = [](Json::Array runs) { return Json::object({{"runs", std::move(runs)}}); };
+  EXPECT_TRUE(diversity_facts(facts({run(one), unscored})).is_null());
+  EXPECT_EQ(diversity_facts(facts({run(three), run(one), unscored})).at("sentence").string(),
+            "Diversity for each number of heads: 3: 0.300 (one model each, so there is no "
+            "interval: a sweep has several seeds); largest with 3.");
 }
 
 /// Returns a group of two seeds.

@@ -180,6 +180,7 @@ class PageMaker {
     facts["parent"] = one.parent;
     facts["task"] = task;
     facts["conclusion"] = conclusion_of(facts);
+    facts["untested"] = untested_relations(facts.at("reports"));
     if (textbook_) facts["name"] = *textbook_ + "/" + one.run.path.filename().string();
     facts["files"] = sources_of(one);
     return facts;
@@ -195,8 +196,23 @@ class PageMaker {
     for (std::size_t i = 0; i < runs_.size(); ++i) {
       runs.push_back(facts_of(runs_[i], task_of[i], blocks));
     }
+    add_enough_heads(facts);
+    facts["diversity"] = diversity_facts(facts);
     facts["left_out"] = left_out();
     return facts;
+  }
+
+  /// Adds to each run how many of its heads are enough.
+  static void add_enough_heads(Json& facts) {
+    Json::Array& runs = facts["runs"].items();
+    for (std::size_t i = 0; i < runs.size(); ++i) {
+      std::vector<const Json*> pruned;
+      for (const Json& other : runs) {
+        if (other.at("parent") == Json(i)) pruned.push_back(&other);
+      }
+      const Json& task = facts.at("tasks").items()[runs[i].at("task").integer()];
+      runs[i]["enough"] = enough_heads(runs[i], task, pruned);
+    }
   }
 
   /// Returns what a page shows without scripts: of a sweep its conclusions, then the run with which

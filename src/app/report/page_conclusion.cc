@@ -15,6 +15,58 @@
 namespace headlab {
 namespace {
 
+constexpr std::string_view kSameKeys = "every sequence has the same keys";
+constexpr std::string_view kTooFewExamples = "too few examples ask for the keys";
+
+/// Returns why no head can be tested on a relation of heads.json; "" if heads were tested.
+std::string_view why_untested(const Json& relation) {
+  const Json* untested = relation.find("untested");
+  if (untested != nullptr && untested->boolean()) return kSameKeys;
+  const Json* best = relation.find("best");
+  const Json* examples = best != nullptr && best->is_object() ? best->find("examples") : nullptr;
+  const bool is_few = examples != nullptr && examples->integer() < kFewestExamples;
+  return is_few ? kTooFewExamples : "";
+}
+
+/// Returns the method of curve.json from which conclusions are drawn: the search of all subsets, or
+/// greedy removal; nullptr if it has neither.
+const Json* best_method(const Json& curve) {
+  const Json* best = nullptr;
+  for (const char* name : {"greedy", "exhaustive"}) {
+    for (const Json& method : curve.at("methods").items()) {
+      if (method.at("method").string() == name) best = &method;
+    }
+  }
+  return best;
+}
+
+/// Returns the point of a method with the fewest heads that are enough; nullptr if none are.
+const Json* used_point(const Json& method) {
+  if (!method.at("used").is_number()) return nullptr;
+  const Json::Array& points = method.at("points").items();
+  const auto kept = [](const Json& point) { return point.at("kept"); };
+  const auto found = std::ranges::find(points, method.at("used"), kept);
+  return found == points.end() ? nullptr : &*found;
+}
+
+Json row_of(std::int64_t heads, std::string what, std::string why) {
+  return Json::Array{text(heads), std::move(what), std::move(why)};
+}
+
+/// Returns the row of a run that was pruned from another one.
+Json pruned_row(const Json& run) {
+  std::size_t heads = 0;
+  for (const Json& layer : run.at("attention_layers").items()) {
+    heads += layer.at("heads").items().size();
+  }
+  const Json* prune = run.at("reports").find("prune");
+  const Json* steps = prune != nullptr ? prune->find("finetuned") : nullptr;
+  return row_of(static_cast<std::int64_t>(heads),
+                text("after ", steps != nullptr ? steps->integer() : 0, " steps of fine-tuning"),
+                text("loss ", two_digits(run.at("evaluation").at("loss").number()), " in the run ",
+                     run.at("name").string()));
+}
+
 class Conclusion {
  public:
   explicit Conclusion(const Json& run) : run_(run) {}
@@ -26,8 +78,8 @@ class Conclusion {
     }
     from("heads", [&](const Json& heads) {
       say_owners(heads);
-      say_not_tested(heads, "Not tested, because every sequence has the same keys: ", is_untested);
-      say_not_tested(heads, "Not tested, because too few examples ask for the keys: ", is_too_few);
+      say_not_tested(heads, kSameKeys);
+      say_not_tested(heads, kTooFewExamples);
     });
     from("curve", [&](const Json& curve) { say_what_can_go(curve); });
     if (is_model() && run_.at("reports").find("curve") == nullptr) {
@@ -132,19 +184,6 @@ class Conclusion {
              " finds it out. "));
   }
 
-  /// Returns whether fewer examples than an owner needs ask for the keys of a relation.
-  static bool is_too_few(const Json& relation) {
-    const Json* best = relation.find("best");
-    const Json* examples = best != nullptr && best->is_object() ? best->find("examples") : nullptr;
-    return examples != nullptr && examples->integer() < kFewestExamples;
-  }
-
-  /// Returns whether the report says that no head can be tested on a relation.
-  static bool is_untested(const Json& relation) {
-    const Json* untested = relation.find("untested");
-    return untested != nullptr && untested->boolean();
-  }
-
   /// Adds "3 of them do most of the work: 0.0 owns 3 back; 0.4 owns same (0.2 too)", then shared
   /// relations and those without a head.
   void say_owners(const Json& heads) {
@@ -157,7 +196,7 @@ class Conclusion {
     std::size_t count = 0;
     for (const Json& relation : heads.at("relations").items()) {
       const std::string name = relation.at("name").string();
-      if (is_untested(relation) || is_too_few(relation)) continue;
+      if (!why_untested(relation).empty()) continue;
       const std::vector<std::string> who = doers(heads, name);
       if (const Json* division = shared(heads, relation.at("name"))) {
         say(text(count++ == 0 ? "" : "; ", shared_text(*division)),
@@ -181,36 +220,30 @@ class Conclusion {
   }
 
   /// Adds a sentence on the relations that cannot be tested for this reason.
-  void say_not_tested(const Json& heads, const char* why, bool (*is_meant)(const Json&)) {
+  void say_not_tested(const Json& heads, std::string_view why) {
     std::vector<std::string> untested;
     for (const Json& relation : heads.at("relations").items()) {
-      if (is_meant(relation)) untested.push_back(spoken(relation.at("name").string()));
+      if (why_untested(relation) == why) untested.push_back(spoken(relation.at("name").string()));
     }
-    if (!untested.empty()) say(text(why, join(untested, ", "), ". "));
+    if (!untested.empty()) {
+      say(text("Not tested, because ", why, ": ", join(untested, ", "), ". "));
+    }
   }
 
   /// Adds the smallest number of heads of the best method that keeps most of the loss, and the
   /// rule.
   void say_what_can_go(const Json& curve) {
-    const Json* best = nullptr;
-    for (const char* name : {"greedy", "exhaustive"}) {
-      for (const Json& method : curve.at("methods").items()) {
-        if (method.at("method").string() == name) best = &method;
-      }
-    }
-    if (best == nullptr || !best->at("used").is_number()) return;
+    const Json* best = best_method(curve);
+    const Json* point = best != nullptr ? used_point(*best) : nullptr;
+    if (point == nullptr) return;
     const bool is_exact = best->at("method").string() == "exhaustive";
-    for (const Json& point : best->at("points").items()) {
-      if (point.at("kept") == best->at("used")) {
-        const std::int64_t kept = point.at("kept").integer();
-        say(text("Without any fine-tuning the ", is_exact ? "best " : "", kept, " of ",
-                 curve.at("heads").integer(), is_exact ? "" : " that greedy removal leaves",
-                 kept == 1 ? " is enough (loss " : " are enough (loss ",
-                 significant(point.at("loss").number()),
-                 "): at most 1 % of the cost of ablating all heads. "),
-            {{"view", "prune"}});
-      }
-    }
+    const std::int64_t kept = point->at("kept").integer();
+    say(text("Without any fine-tuning the ", is_exact ? "best " : "", kept, " of ",
+             curve.at("heads").integer(), is_exact ? "" : " that greedy removal leaves",
+             kept == 1 ? " is enough (loss " : " are enough (loss ",
+             significant(point->at("loss").number()),
+             "): at most 1 % of the cost of ablating all heads. "),
+        {{"view", "prune"}});
   }
 
   void say_what_went(const Json& prune) {
@@ -231,6 +264,46 @@ class Conclusion {
 }  // namespace
 
 Json conclusion_of(const Json& run) { return Conclusion(run).take(); }
+
+Json enough_heads(const Json& run, const Json& task, const std::vector<const Json*>& pruned) {
+  Json rows = Json::array();
+  const Json* curve = run.at("reports").find("curve");
+  const Json* best = curve != nullptr ? best_method(*curve) : nullptr;
+  if (const Json* point = best != nullptr ? used_point(*best) : nullptr) {
+    rows.push_back(row_of(point->at("kept").integer(), "this model, without fine-tuning",
+                          text("loss ", two_digits(point->at("loss").number()),
+                               ": fewest heads that cost at most 1 % of what removing all heads "
+                               "costs")));
+  }
+  const Json* imported = run.at("config").find("imported");
+  const bool is_imported = imported != nullptr && !imported->string().empty();
+  const Json& needed = task.at("needed");
+  if (!needed.is_null() && !is_imported) {
+    const std::int64_t heads = needed.integer();
+    rows.push_back(row_of(heads, "the task, by its definition",
+                          text(heads == 1 ? "one head" : text(heads, " heads"),
+                               " can solve it, and with fewer the loss stays high; a trained model "
+                               "may use more heads")));
+  }
+  for (const Json* one : pruned) rows.push_back(pruned_row(*one));
+  return rows;
+}
+
+Json untested_relations(const Json& reports) {
+  Json untested = Json::object();
+  const Json* heads = reports.find("heads");
+  if (heads == nullptr) return untested;
+  for (const Json& relation : heads->at("relations").items()) {
+    const std::string_view why = why_untested(relation);
+    if (why.empty()) continue;
+    const char* advice = why == kSameKeys ? "If the position of the query decides the keys, write "
+                                            "\"positional\": true for the relation in the header."
+                                          : "";
+    untested[relation.at("name").string()] =
+        Json::object({{"because", std::string(why)}, {"advice", advice}});
+  }
+  return untested;
+}
 
 /// Returns the mean patterns of all heads as text.
 static std::string maps_html(const Json& run, const RunStudy& study) {

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "app/report/cell_text.h"
 #include "app/report/page_parts.h"
 #include "app/report/results.h"
 #include "headlab/app/report/figures.h"
@@ -70,36 +69,6 @@ const UnkeptResult* unkept_result(const std::vector<UnkeptResult>& all, const Ru
 /// Returns whether a key of a result holds a time, which would make two pages of one run differ.
 bool is_machine_dependent(const Json::Member& member) { return member.first == "sets_per_s"; }
 
-/// Returns a cell as a reader sees it, with the numbers by which it is sorted and drawn.
-Json shown_cell(const Column& column, const Json& cell) {
-  std::string words = cell_text(column, cell);
-  words.erase(words.find_last_not_of(' ') + 1);  // the blank that aligns numbers without a mark
-  Json shown = Json::array();
-  shown.push_back(words);
-  const bool has_interval = column.is_interval() && cell.is_array();
-  const IntervalCell interval = has_interval ? interval_of(cell) : IntervalCell();
-  const Json& value = has_interval ? interval.value : main_value(column, cell);
-  if (value.is_number()) shown.push_back(value);
-  if (value.is_bool()) shown.push_back(value.boolean() ? 1 : 0);
-  if (value.is_number() && !interval.low.is_null()) {
-    shown.push_back(interval.low);
-    shown.push_back(interval.high);
-  }
-  return shown;
-}
-
-Json shown_table(const Table& table) {
-  Json rows = Json::array();
-  for (const Json::Array& row : table.rows) {
-    Json cells = Json::array();
-    for (std::size_t c = 0; c < row.size(); ++c) {
-      cells.push_back(shown_cell(table.columns[c], row[c]));
-    }
-    rows.push_back(std::move(cells));
-  }
-  return rows;
-}
-
 /// Returns the number to four significant digits, which is enough for a drawing.
 Json short_number(const Json& number) {
   if (!number.is_number() || number.number() == 0) return number;
@@ -157,17 +126,6 @@ Json run_reports(const Run& run, const std::vector<UnkeptResult>& unkept) {
     reports[std::filesystem::path(entry.file).stem().string()] = std::move(report);
   }
   return reports;
-}
-
-Json shown_cells(const Json& reports) {
-  Json shown = Json::object();
-  for (const Json::Member& report : reports.members()) {
-    const Result result = in_context(text("cannot read ", report.first, ".json"),
-                                     [&] { return result_of(report.second); });
-    Json& tables = shown[report.first] = Json::array();
-    for (const Table& table : result.tables) tables.push_back(shown_table(table));
-  }
-  return shown;
 }
 
 std::vector<PageSource> run_sources(const Run& run, const PageOptions& options) {

@@ -47,10 +47,10 @@ Json thumbnails_facts(const RunStudy& study, PageBlocks& blocks);
 /// Returns the results of a run: the files of analyses in its folder, unchanged, and those of
 /// `unkept`. Damaged files are Errors.
 Json run_reports(const Run& run, const std::vector<UnkeptResult>& unkept);
-/// Returns the cells of these results as tables show them: by result and table a list for each row,
-/// in it for each column [text], [text, number] or [text, number, low, high]. Result that does not
-/// fit its description: Error.
-Json shown_cells(const Json& reports);
+/// Returns the tables of these results for a reader, by result: {"title", "columns": titles,
+/// "rows": for each column [text], [text, number] or [text, number, low, high]}. Result that does
+/// not fit its description: Error.
+Json shown_tables(const Json& reports, const Task& task);
 /// Returns the contents of heads.jsonl by column; null if there is no such file.
 Json run_history(const Run& run);
 /// Returns the pictures that the program draws of a run with these facts, as data by name.
@@ -94,6 +94,14 @@ std::string static_html(const PageSweep& sweep);
 /// Returns the conclusions on the run: a few sentences cut into pieces: {"text", "head",
 /// "relation", "view"}.
 Json conclusion_of(const Json& run);
+/// Returns how many heads of a run are enough, in up to three senses: [number, of what, the rule];
+/// `pruned` are the runs of the page that were pruned from it.
+Json enough_heads(const Json& run, const Json& task, const std::vector<const Json*>& pruned);
+/// Returns the relations on which no head can be tested, by name: {"because", "advice"}.
+Json untested_relations(const Json& reports);
+/// Returns the diversity of trained heads against their number as data of a picture, from the facts
+/// of a page; null if no scored model has several heads.
+Json diversity_facts(const Json& facts);
 /// Returns the lessons as text and tables; their scripts compute with lessons_json().
 std::string lessons_html();
 /// Returns the part of a page that is shown without its scripts: the conclusions, maps of heads,

@@ -305,7 +305,7 @@ Json run_facts(const Run& run, const RunStudy& study, const PagePlan& for_all, P
     facts["maps"] = maps_facts(study, blocks);
   }
   facts["reports"] = run_reports(run, options.unkept);
-  facts["cells"] = shown_cells(facts.at("reports"));
+  facts["tables"] = shown_tables(facts.at("reports"), *run.task);
   facts["figures"] = run_figures(run, facts);
   return facts;
 }

@@ -102,8 +102,9 @@ class StoredPageMaker {
     facts["patterns"] = patterns_facts(study_, weights, shown_, blocks);
     facts["thumbnails"] = thumbnails_facts(study_, blocks);
     facts["reports"] = Json::object({{"heads", about_.heads}});
-    facts["cells"] = shown_cells(facts.at("reports"));
+    facts["tables"] = shown_tables(facts.at("reports"), patterns_.task());
     facts["conclusion"] = conclusion_of(facts);
+    facts["untested"] = untested_relations(facts.at("reports"));
     return facts;
   }
 

@@ -3,6 +3,7 @@
 // in its original order: for each query the number of its keys, then the keys. Read next:
 // page_run.cc.
 #include <algorithm>
+#include <map>
 
 #include "app/report/page_parts.h"
 #include "app/report/task_words.h"
@@ -61,6 +62,21 @@ Json own_targets(const Task& task, const Example& example) {
     own.push_back(targets_of(task, example, r).own);
   }
   return own;
+}
+
+/// Returns the share of right answers if each target always got its most frequent answer.
+double guessed_share(const Batch& batch) {
+  std::vector<std::map<std::int32_t, Index>> counts(batch.targets_per_position);
+  for (std::size_t i = 0; i < batch.targets.size(); ++i) {
+    if (batch.targets[i] >= 0) ++counts[i % counts.size()][batch.targets[i]];
+  }
+  Index right = 0;
+  for (const auto& answers : counts) {
+    if (answers.empty()) continue;
+    const auto count = [](const auto& answer) { return answer.second; };
+    right += std::ranges::max_element(answers, {}, count)->second;
+  }
+  return static_cast<double>(right) / static_cast<double>(std::max<Index>(1, batch.target_count()));
 }
 
 }  // namespace
@@ -124,6 +140,7 @@ Json task_facts(const Task& task, const PagePlan& plan, PageBlocks& blocks) {
   const Example held_out = held_out_examples(task, plan.examples);
   sets["held_out"] = set_facts(task, held_out, blocks);
   sets["held_out"]["own_targets"] = own_targets(task, held_out);
+  sets["held_out"]["guess"] = guessed_share(held_out.batch);
   sets["scored"] =
       set_facts(task, task.make(streams::scored(), plan.examples, Split::validation), blocks);
   return json;

@@ -25,9 +25,9 @@ export function shuffled(things, random) {
   return all;
 }
 
-/// The first n weights of a row as shares of their sum, which is not 1 for attention functions that
-/// do not normalise rows.
-function sharesOf(row, n = row.length) {
+/// The first n numbers of a row as shares of their sum: weights of attention functions that do not
+/// normalise rows have another sum than 1. A row of zeros remains.
+export function sharesOf(row, n = row.length) {
   const first = Array.from(row).slice(0, n);
   const sum = first.reduce((a, b) => a + b, 0);
   return first.map((weight) => weight / (sum || 1));

@@ -12,15 +12,6 @@ export const recordOf = (list, x) => list?.find((h) => h.layer === x.m && h.head
 export const reportScore = (run, relation, x) =>
   recordOf(run.reports.heads?.heads, x)?.scores[run.task.relations[relation].name] || null;
 
-/// Why heads.json says that no head can be tested on a relation: 'keys', every sequence has the
-/// same; 'few', fewer than `fewest` examples ask for them; '' if heads were tested.
-export function untestedBecause(run, relation, fewest) {
-  const name = run.task.relations[relation]?.name;
-  const row = run.reports.heads?.relations.find((entry) => entry.name === name);
-  if (row?.untested) return 'keys';
-  return row?.best?.examples < fewest ? 'few' : '';
-}
-
 /// All sets of heads of a run with their losses, or null: {heads: [[m, head]], losses[bits of
 /// kept]}.
 export const subsetsOf = (r) => r?.reports.curve?.subsets || null;

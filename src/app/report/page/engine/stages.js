@@ -4,7 +4,7 @@
 // Read next: lesson_cell.js, how each cell is computed; lesson_machine.js, the picture.
 import {range} from './numbers.js';
 import {attentionFunctions} from './kinds.js';
-import {headOfWorld, times} from './worked_example.js';
+import {besideEachOther, headOfWorld, times} from './worked_example.js';
 
 /// The attention functions that can be chosen, those of the program's table.
 export const FUNCTIONS = Object.keys(attentionFunctions)
@@ -20,7 +20,7 @@ export function splitsOf(world) {
 /// The outputs of all heads next to each other, and what the layer adds to the stream.
 function outputStages(world, switches) {
   const heads = range(switches.heads, (h) => headOfWorld(world, h, switches));
-  const all = world.tokens.map((_, t) => heads.flatMap(({z}) => z[t]));
+  const all = besideEachOther(heads);
   const bias = world.b_O || world.W_O[0].map(() => 0);
   const y = times(all, world.W_O).map((row) => row.map((value, c) => value + bias[c]));
   return {all, y};

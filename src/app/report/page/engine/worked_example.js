@@ -4,7 +4,7 @@
 // becomes one by worldOfRun(). Numbers are kept in double. Read next: attend.js.
 import {attentionFunctionOf, attentionFunctions, positionKinds} from './kinds.js';
 import {keysSeen} from './model.js';
-import {entropyOfRow, jsDistance, randomFrom, range} from './numbers.js';
+import {entropyOfRow, jsDistance, randomFrom, range, sharesOf} from './numbers.js';
 
 export const columns = (M, from, to) => M.map((row) => row.slice(from, to));
 export const times = (A, B) =>
@@ -185,15 +185,9 @@ const RULES = {
 };
 const UNIFORM = {name: 'uniform', rule: 'uniform'};
 
-/// A row divided by its sum, where that is not 0.
-function shares(row) {
-  const sum = row.reduce((a, b) => a + b, 0);
-  return row.map((v) => v / (sum || 1));
-}
-
 /// The rows of a known pattern; a row is 0 where the pattern says nothing.
 function knownPattern(pattern, tokens, causal) {
-  return tokens.map((_, t) => shares(tokens.map((__, s) =>
+  return tokens.map((_, t) => sharesOf(tokens.map((__, s) =>
     (causal && s > t ? 0 : RULES[pattern.rule](pattern, t, s, tokens)))));
 }
 
@@ -236,7 +230,7 @@ export function simulated(pattern, tokens, {random, causal = false}) {
   return knownPattern(pattern, tokens, causal).map((ideal, t) => {
     const n = causal ? t + 1 : tokens.length;
     const base = (v) => (ideal.some((w) => w > 0) ? 0.85 * v + 0.15 / n : 1 / n);
-    return shares(ideal.map((v, s) => (s < n ? base(v) * Math.exp(0.5 * (random() - 0.5)) : 0)));
+    return sharesOf(ideal.map((v, s) => (s < n ? base(v) * Math.exp(0.5 * (random() - 0.5)) : 0)));
   });
 }
 
@@ -245,7 +239,7 @@ export function simulated(pattern, tokens, {random, causal = false}) {
 export function controlExperiment(seed, heads = 8, n = 12, draws = 200) {
   const random = randomFrom(seed);
   const score = () => Math.exp(2.5 * (random() + random() + random() - 1.5));
-  const patterns = range(heads, () => range(n, () => shares(range(n, score))));
+  const patterns = range(heads, () => range(n, () => sharesOf(range(n, score))));
   const truth = () => range(n, () => Math.floor(random() * n));
   const lifts = (keys) => patterns.map(
       (rows) => (rows.reduce((sum, row, t) => sum + row[keys[t]], 0) / n - 1 / n) / (1 - 1 / n),

@@ -6,14 +6,13 @@ import {forwardPass} from '../engine/pass.js';
 import {
   digits, grouped, label, matrix, rect, shaded, small, tableNumber, textWidth,
 } from '../draw/charts.js';
-import {plot} from '../draw/plot.js';
+import {programPlot} from '../draw/plot.js';
 import {button, dynamic, el, figure, live, note, tableOf} from '../draw/ui.js';
 import {
   app, example, exampleIndex, go, headsOf, isLive, memo, ownedBy, run, task, usable, where,
 } from '../state/state.js';
 import {patternOf} from '../parts/pattern.js';
 import {spoken} from '../parts/questions.js';
-import {headCount} from '../parts/sweep_words.js';
 import {
   attentionSizes, diversityOf, entropyOf, focusOf, headsOfWorld, isUniform,
 } from '../engine/worked_example.js';
@@ -111,63 +110,9 @@ function splitTable(world) {
 const entropyCells = (weights) => [
   fixed(entropyOf(weights), 3), `${fixed(100 * focusOf(weights), 1)} %`];
 
-/// Returns the diversity of the heads of a run, from heads.json.
-function diversityOfRun({reports}) {
-  const rows = reports.heads?.distances || [];
-  const all = rows.flatMap((row, i) => row.slice(i + 1)).filter((v) => v != null);
-  return {heads: rows.length, mean: all.reduce((a, b) => a + b, 0) / (all.length || 1), seeds: []};
-}
-
-/// Shows the diversity of trained heads: for a sweep, against the number of heads, with every seed
-/// and the interval over seeds; otherwise for each run of the page.
-function trainedDiversity() {
-  const groups = (app.page.facts.sweep?.groups || []).filter(
-    (g) => g.diversity?.mean != null && headCount(g) >= 0);
-  return groups.length
-    ? groups.map((g) => ({
-        heads: headCount(g), mean: g.diversity.mean,
-        low: g.diversity.low, high: g.diversity.high,
-        seeds: g.diversities,
-      }))
-    : app.page.runs.map(diversityOfRun).filter((x) => x.heads);
-}
-
-function diversitySentence(trained) {
-  const values = trained.filter((x) => x.heads > 1)
-    .map(({heads, mean, low, high}) => `${heads}: ${fixed(mean, 3)}` +
-      (high != null ? ` (${fixed(low, 3)} to ${fixed(high, 3)})` : ''));
-  const over = trained[0].seeds.length
-    ? `95 % intervals over ${trained[0].seeds.length} seeds, Student’s t; crosses: single seeds`
-    : 'one model each, so there is no interval: a sweep has several seeds';
-  const most = trained.reduce((a, b) => (b.mean > a.mean ? b : a));
-  return `Diversity for each number of heads: ${values.join(', ')} (${over}); ` +
-    `largest with ${most.heads}.`;
-}
-
-function diversityPicture(width) {
-  const trained = trainedDiversity();
-  return plot({
-    width, height: 300,
-    series: [
-      {
-        name: 'trained', line: trained.some((x) => x.seeds.length), color: 's1', shape: 'diamond',
-        r: 5,
-        points: trained.map(({heads, mean, low, high}) =>
-          high == null ? [heads, mean] : [heads, mean, low, high]),
-      },
-      {
-        name: 'single seeds', line: false, color: 's1', shape: 'cross', r: 3,
-        points: trained.flatMap((x) => x.seeds.map((v) => [x.heads, v])),
-      },
-    ].filter((s) => s.points.length),
-    x: {label: 'heads', ticks: [...new Set(trained.map((x) => x.heads))]},
-    y: {label: 'mean JS distance', low: 0, high: 0.84},
-    about: {
-      name: 'diversity', title: 'Diversity against the number of heads',
-      sentence: diversitySentence(trained),
-    },
-  });
-}
+/// How different trained heads are, as the program draws it.
+const diversityPicture = (width) =>
+  programPlot(app.page.facts.diversity, width, {name: 'diversity'});
 
 /// The trained models of the task shown, from few heads to many.
 const familyOf = () => app.page.runs.map((r) => ({r, heads: headsOf(r)})).filter(
@@ -285,7 +230,7 @@ export const manyLesson = {
     main.append(
       el('p', {class: 'conclusion', id: 'answer'}, `How many? ${answer()}`),
       folded('how widely each head looks', dynamic('div', {id: 'split'}, () => splitTable(world))));
-    if (trainedDiversity().some(({heads}) => heads > 1))
+    if (app.page.facts.diversity)
       main.append(folded('how different trained heads are',
         figure(diversityPicture, {id: 'diversity', most: 600})));
     main.append(folded('what heads cost in parameters', ...countNodes()));

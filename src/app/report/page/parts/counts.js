@@ -70,24 +70,7 @@ export const countsNow = () =>
   countsWithout(headsOf().map((x) => x.at).filter((at) => app.state.gates[at] === 0));
 
 /// The share of right answers if each target always got its most frequent answer.
-export function guessShare() {
-  const set = task().set('held_out');
-  if (set.guess != null) return set.guess;
-  const K = task().target_names.length;
-  const counts = task().target_names.map(() => new Map());
-  let all = 0;
-  for (let i = 0; i < set.size; ++i) {
-    (set.example(i).targets || []).forEach((answer, at) => {
-      if (answer < 0) return;
-      const mine = counts[at % K];
-      mine.set(answer, (mine.get(answer) || 0) + 1);
-      ++all;
-    });
-  }
-  const most = counts.reduce((sum, mine) => sum + Math.max(0, ...mine.values()), 0);
-  set.guess = most / Math.max(1, all);
-  return set.guess;
-}
+export const guessShare = () => task().set('held_out').facts.guess;
 
 // ---- the work --------------------------------------------------------------------------------
 

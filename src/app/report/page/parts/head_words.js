@@ -8,7 +8,7 @@ import {countsWithout, guessShare} from './counts.js';
 import {bestPoints, costOf, emergenceStepOf, lossWithout, percent, roleAtEnd} from './heads.js';
 import {patternOf, rowOf} from './pattern.js';
 import {queryNow, questions, roleOfHead, spoken, unitOf} from './questions.js';
-import {UNTESTED, listed} from './task_words.js';
+import {listed} from './task_words.js';
 
 /// Whether a share of right answers is no better than that of the most frequent answer.
 export const isGuessing = (accuracy) => accuracy != null && accuracy <= guessShare() + 0.05;
@@ -36,11 +36,11 @@ function attendsFacts(x) {
   const {kind} = run().attentionLayers[x.m];
   const mine = questions().filter((one) => one.r >= 0 && one.kind === kind);
   const best = question ? {name: question.name, ...question.role.by.get(x.at)} : bestQuestion(x);
-  const {kind: role, source, examples, because} = (question || mine[0])?.role || {};
+  const {kind: role, source, examples, untested} = (question || mine[0])?.role || {};
   const main = question?.main ?? [];
   return {
     kind, asks: task().relations.length > 0, isAsked: mine.length > 0, role, source, examples,
-    because,
+    because: untested?.because,
     best: best && spoken(best.name), mass: best?.mass, baseline: best?.baseline,
     does: Boolean(question), isMain, isShared, main, sharers: main.filter((at) => at !== x.at),
     unit: unitOf(), ...spreadOf(x),
@@ -115,7 +115,7 @@ const ATTENDS_TO = [
   {name: 'not-scored', when: (f) => f.role === 'unknown', lead: () => 'Not scored yet.',
     text: () => ' This scores it: ', command: (f) => `headlab heads ${f.run}`},
   {name: 'untested', when: (f) => f.role === 'untested', lead: () => 'Not tested:',
-    text: (f) => ` ${UNTESTED[f.because]}.`},
+    text: (f) => ` ${f.because}.`},
   {name: 'no-keys', when: (f) => f.mass == null, lead: () => 'No role.',
     text: () => ' No query asks for its keys.'},
   {name: 'no-role', when: (f) => !f.does, lead: (f) => `${atStep(f)}No role.`,

@@ -109,9 +109,6 @@ export const emergences = () => Object.entries(run().facts.history?.relations ||
     .map(([name, r]) => ({name, emergenceStep: r.emergence_step, best: idOfPair(r.best)}))
     .sort((a, b) => a.emergenceStep - b.emergenceStep);
 
-/// States the number of fine-tuning steps after pruning.
-export const finetuning = (r) => `after ${r.reports.prune?.finetuned ?? 0} steps of fine-tuning`;
-
 export function attentionLayerName({name, kind, heads, kvBlocks}) {
   const layer = /blocks\.(\d+)/.exec(name)?.[1] ?? 0;
   const side = {

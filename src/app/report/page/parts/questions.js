@@ -7,7 +7,7 @@ import {
   app, chosen, example, go, headsOf, isLive, isStored, memo, run, task, toggledGates,
 } from '../state/state.js';
 import {costOf, partnerOf} from './heads.js';
-import {rolesAt} from './roles.js';
+import {noHeads, rolesAt} from './roles.js';
 import {spokenName} from './task_words.js';
 
 /// The most lanes that fit on the first screen.
@@ -29,8 +29,6 @@ function slotOf(name) {
 export const unitOf = () => (task().tokens.every((token) => [...token].length === 1)
   ? 'letter' : 'token');
 
-const NO_ROLE = {main: [], others: [], kind: 'no-truth', source: '', by: new Map()};
-
 /// The lanes, without the heads of a step: {name, r: the relation or -1, kind: of attention, slot:
 /// the target or -1, color}. If there are too many, those with an owner after training come first.
 const lanes = memo(() => String(app.state.run), () => {
@@ -51,7 +49,7 @@ const lanes = memo(() => String(app.state.run), () => {
 /// The lanes with their heads: also {main: the owner, or the heads that share the question, owner:
 /// the one head of main or null, others: heads that attend to its keys too, role: by rolesAt}.
 export const questions = (step = app.state.step) => lanes().map((lane) => {
-  const role = lane.r < 0 ? NO_ROLE : rolesAt(step)[lane.r];
+  const role = lane.r < 0 ? noHeads('no-truth', '') : rolesAt(step)[lane.r];
   const {main, others} = role;
   return {...lane, role, main, others, owner: main.length === 1 ? main[0] : null};
 });

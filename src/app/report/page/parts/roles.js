@@ -4,7 +4,7 @@
 import {keysSeen} from '../engine/model.js';
 import {range} from '../engine/numbers.js';
 import {forwardPass} from '../engine/pass.js';
-import {idOfPair, untestedBecause} from '../engine/reports.js';
+import {idOfPair} from '../engine/reports.js';
 import {
   app, exampleCount, headsOf, isLive, run, scoresOf, task,
 } from '../state/state.js';
@@ -15,9 +15,10 @@ const kShared = 0.15;
 const kPart = 0.35;
 
 /// Heads of a relation: {main: the owner, or the heads that share it, others: heads
-/// that attend to its keys too, kind: owner, split, shared, none, untested or unknown, because: why
-/// it is untested, source: program, page or tracked, by: of each head its mass, baseline and lift}.
-const noHeads = (kind, source) => ({main: [], others: [], kind, source, by: new Map()});
+/// that attend to its keys too, kind: owner, split, shared, none, untested or unknown, untested: by
+/// the program {because, advice}, source: program, page or tracked, by: of each head its mass,
+/// baseline and lift}.
+export const noHeads = (kind, source) => ({main: [], others: [], kind, source, by: new Map()});
 
 // ---- by the program --------------------------------------------------------------------------
 
@@ -38,10 +39,10 @@ function byProgram({name}, r) {
   if (sharing.length > 1)
     return {main: sharing, others: roles.also, kind: division.by ? 'split' : 'shared', source, by,
       division};
-  const because = untestedBecause(run(), r, app.page.facts.owner.examples);
-  const kind = because ? 'untested' : 'none';
+  const untested = run().facts.untested[name];
+  const kind = untested ? 'untested' : 'none';
   const main = [...roles.owner, ...sharing];
-  return {main, others: roles.also, kind: main.length ? 'owner' : kind, source, by, because};
+  return {main, others: roles.also, kind: main.length ? 'owner' : kind, source, by, untested};
 }
 
 // ---- measured here ---------------------------------------------------------------------------
@@ -93,16 +94,15 @@ function rolesOfSums({by: sums, queries, most}) {
   return {...found, main: parts, others: able.filter((at) => !parts.includes(at)), kind: 'shared'};
 }
 
-function measuredRoles(step) {
-  const model = step == null ? run().model : run().modelAt(step);
+/// The attention on the keys of each relation, summed over the queries of the first n examples:
+/// [{by: of each head {mass, baseline}, queries, most: the mass of the best head of each query}].
+export function attentionOnKeys(model, n, gates = null) {
   const {relations} = task();
-  const n = examplesInTime(1);
-  if (n < 4) return relations.map(() => noHeads('unknown', 'page'));
   const sums = relations.map(() => ({by: new Map(), queries: 0, most: 0}));
   const layers = run().attentionLayers;
   const heads = relations.map(({kind}) => headsOf().filter((x) => layers[x.m].kind === kind));
   for (const i of range(n)) {
-    const pass = forwardPass(model, task().set('scored').example(i));
+    const pass = forwardPass(model, task().set('scored').example(i), {gates});
     relations.forEach(({kind}, r) => {
       if (!heads[r].length) return;
       const {length, sourceLength} = pass.example;
@@ -112,7 +112,14 @@ function measuredRoles(step) {
       }
     });
   }
-  return sums.map((one) => ({...rolesOfSums(one), examples: n}));
+  return sums;
+}
+
+function measuredRoles(step) {
+  const n = examplesInTime(1);
+  if (n < 4) return task().relations.map(() => noHeads('unknown', 'page'));
+  const model = step == null ? run().model : run().modelAt(step);
+  return attentionOnKeys(model, n).map((one) => ({...rolesOfSums(one), examples: n}));
 }
 
 // ---- tracked ---------------------------------------------------------------------------------

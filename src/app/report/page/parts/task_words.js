@@ -5,11 +5,6 @@
 export const listed = (words) =>
   words.length < 2 ? words.join('') : `${words.slice(0, -1).join(', ')} and ${words.at(-1)}`;
 
-/// Why no head can be tested on a relation, by untestedBecause().
-export const UNTESTED = {
-  keys: 'every sequence has the same keys', few: 'too few examples ask for the keys',
-};
-
 /// The name of a relation or a target of a task for a reader: "1 back" for "back1".
 export const spokenName = (name, {relations}) =>
   relations.find((one) => one.name === name)?.spoken ?? name.replaceAll('_', ' ');

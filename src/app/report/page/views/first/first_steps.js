@@ -2,7 +2,6 @@
 // shows: heads, training step. A step is a row {name, title, set, h, because}; which rows there are
 // depends on the situation: heads that share a question, a head that reads what an earlier one
 // wrote, look-alikes, pairs. Read next: first.js.
-import {range} from '../../engine/numbers.js';
 import {forwardPass} from '../../engine/pass.js';
 import {idOfPair} from '../../engine/reports.js';
 import {weightText} from '../../draw/charts.js';
@@ -12,6 +11,7 @@ import {
 } from '../../state/state.js';
 import {bestPoints, costOf, isExact} from '../../parts/heads.js';
 import {isUntrained} from '../../parts/head_words.js';
+import {attentionOnKeys} from '../../parts/roles.js';
 import {listed} from '../../parts/task_words.js';
 import {
   ownersOfQuestions, pairOfHeads, questions, roleOfHead, spoken,
@@ -71,35 +71,24 @@ function keptTitle({heads, owners}) {
   return isExact() ? `Keep the best ${count}` : `Keep the ${count} removed last`;
 }
 
-/// The mean weight of a head on the right keys of a question, over eight examples.
-function weightOnKeys(x, {r}, gates) {
-  let sum = 0;
-  let count = 0;
-  for (const i of range(Math.min(8, task().set('scored').size))) {
-    const pass = forwardPass(run().model, task().set('scored').example(i), {gates});
-    const weights = pass.pattern(x.m, x.place);
-    for (const t of range(pass.example.length)) {
-      for (const s of pass.example.truth(r, t) || []) {
-        sum += weights[t * pass.attentionLayers[x.m].keys + s];
-        count += 1;
-      }
-    }
-  }
-  return count ? sum / count : 0;
-}
+/// The mean attention of a head on the right keys of a question.
+const meanOnKeys = (sums, {r}, {at}) =>
+  (sums[r].queries ? sums[r].by.get(at).mass / sums[r].queries : 0);
 
 /// A head without which heads of a later layer lose half of their attention on the right keys:
 /// {x, question: of the later ones, heads: their names, before, after}; null if there is none.
 export const feeder = memo(() => `${app.state.run} ${isLive()}`, () => {
   if (!isLive() || isSlow() || run().attentionLayers.length < 2) return null;
+  const n = Math.min(8, task().set('scored').size);
+  const whole = attentionOnKeys(run().model, n);
   for (const x of ownersOfQuestions(null)) {
-    const gates = gateArray(ablatedGates([x]));
+    const without = attentionOnKeys(run().model, n, gateArray(ablatedGates([x])));
     for (const question of questions(null)) {
       const later = [...question.main, ...question.others].map(headNamedAt)
         .filter((y) => y.m > x.m);
       if (!later.length || question.main.includes(x.at) || question.r < 0) continue;
-      const before = weightOnKeys(later[0], question, null);
-      const after = weightOnKeys(later[0], question, gates);
+      const before = meanOnKeys(whole, question, later[0]);
+      const after = meanOnKeys(without, question, later[0]);
       if (after < before / 2) return {x, question, heads: later.map((y) => y.at), before, after};
     }
   }
@@ -200,7 +189,8 @@ function headSteps() {
 const allStep = () => ({name: 'all', title: 'Ablate all heads', h: headsOf()[0].at, because: '',
   set: {gates: ablatedGates(headsOf())}});
 
-const madeRows = memo(() => `${app.state.run} ${isLive()} ${isUntrained()}`, () => {
+/// The steps of this run, in their order; each changes something else.
+export const stepRows = memo(() => `${app.state.run} ${isLive()} ${isUntrained()}`, () => {
   if (!headsOf().length || !isLive()) return [];
   if (isUntrained()) return [allStep()];
   const shared = questions(null).find(({main}) => main.length > 1);
@@ -219,9 +209,6 @@ const madeRows = memo(() => `${app.state.run} ${isLive()} ${isUntrained()}`, () 
   const same = (a, b) => JSON.stringify(a.set) === JSON.stringify(b.set);
   return rows.filter((row, i) => rows.findIndex((one) => same(one, row)) === i);
 });
-
-/// The steps of this run, in their order; each changes something else.
-export const stepRows = () => madeRows();
 
 /// Moves to a step by its number; 0 is the start.
 export function toStep(number) {

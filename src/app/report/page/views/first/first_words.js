@@ -5,7 +5,7 @@ import {digits} from '../../draw/charts.js';
 import {visible} from '../../draw/ui.js';
 import {app, example, headsOf, isLive, isStored, run, task} from '../../state/state.js';
 import {percent} from '../../parts/heads.js';
-import {UNTESTED, listed} from '../../parts/task_words.js';
+import {listed} from '../../parts/task_words.js';
 import {countsNow, countsWithout, guessShare} from '../../parts/counts.js';
 import {isGuessing, isUntrained} from '../../parts/head_words.js';
 import {
@@ -120,7 +120,7 @@ export const HEADLINES = [
     text: (f) => `${headsWords(f.heads)}; a control task: there is nothing to find.`},
   {name: 'not-tested', when: (f) => f.untested,
     text: (f) => `${headsWords(f.heads)}, which cannot be tested: ` +
-      `${UNTESTED[f.asked[0].role.because]}.`},
+      `${f.asked[0].role.untested.because}.`},
   {name: 'imported', when: (f) => f.untrained && f.imported,
     text: (f) => `${headsWords(f.heads)}, which only guess on these examples: ` +
       `${percent(f.base.accuracy)} right.`},
@@ -194,13 +194,9 @@ function sharedWords({main, role: {kind, division}}, unit) {
 const rightWords = ({base}) => (base.accuracy == null ? ''
   : `${percent(base.accuracy)} of all answers are right.`);
 
-/// Advice for a question whose keys cannot be tested because they never change.
-const FIXED_KEYS = 'If the position of the query decides the keys, write "positional": true for ' +
-  'the relation in the header.';
-
 export const DETAILS = [
-  {name: 'fixed-keys', when: (f) => f.untested && f.asked[0].role.because === 'keys' && isStart(f),
-    text: (f) => `${f.question} ${FIXED_KEYS}`},
+  {name: 'advised', when: (f) => f.untested && f.asked[0].role.untested.advice && isStart(f),
+    text: (f) => `${f.question} ${f.asked[0].role.untested.advice}`},
   {name: 'not-live', when: (f) => !f.live && f.step == null, text: (f) => f.question},
   {name: 'ablated', when: (f) => f.off.length,
     text: (f) => f.why + exampleWords(f) + lossChange(f) + countedWords(f.now)},

@@ -6,45 +6,19 @@ import {
   aside, button, choice, code, dynamic, el, explained, figure, link, note, tableOf, term,
 } from '../../draw/ui.js';
 import {formatHash} from '../../state/address.js';
-import {app, go, headsOf, isStored, prunedRuns, run, task} from '../../state/state.js';
+import {app, go, isStored, run} from '../../state/state.js';
 import {curvePicture, methodNow} from '../../parts/curve.js';
 import {divisionPicture} from '../../parts/divisions.js';
 import {knowsTraining, trainingNodes} from '../../parts/emergence.js';
-import {bestPoints, finetuning} from '../../parts/heads.js';
 import {spoken} from '../../parts/questions.js';
 
 // ---- tables ----------------------------------------------------------------------------------
 
 const isInterval = ({cell}) => cell === 'interval' || cell === 'half_width';
 
-/// Tables whose column `name` has relations.
-const RELATION_TABLES = ['relations', 'against', 'single_against'];
-
-/// A title for a reader: the name of a relation or a target, or other words.
-const titleForReader = (title) =>
-  ([...task().target_names, ...task().relations.map(({name}) => name)].includes(title)
-    ? spoken(title) : title);
-
-/// A column with names of relations and targets for a reader: `isNamed` if its cells are such
-/// names, and the title of a score of one relation, at scores.RELATION.
-function columnForReader(column, table) {
-  const {key, title} = column;
-  const isRelation = key === 'name' && RELATION_TABLES.includes(table);
-  const isNamed = isRelation || /(^|\.)(relations?|target)$/.test(key);
-  const [scores, of] = key.split('.');
-  const isScore = scores === 'scores' && title.startsWith(of);
-  const shown = isScore ? spoken(of) + title.slice(of.length) : titleForReader(title);
-  return {...column, isNamed, title: shown};
-}
-
-/// A text of a cell: names of relations, separated by commas, are those for a reader.
-const textOf = (words, {isNamed}) =>
-  (isNamed ? words.split(', ').map(spoken).join(', ') : words);
-
 /// The cells of a table as the program shows them, row by row: {words, number, low, high}.
-const cellsOf = (rows, columns) => rows.map((row) =>
-  row.map(([words, number, low, high], i) =>
-    ({words: textOf(words, columns[i]), number, low, high})));
+const cellsOf = (rows) => rows.map((row) =>
+  row.map(([words, number, low, high]) => ({words, number, low, high})));
 
 /// The bars of a column, largest first, named by the columns without numbers.
 function columnBars(width, {columns, cells, numeric}, by) {
@@ -110,11 +84,12 @@ function shadesOf(width, report, {name, title}) {
   });
 }
 
-function tableNodes(report, cells) {
-  return report.tables.map((t, i) => {
-    const columns = t.columns.map((column) => columnForReader(column, t.name));
-    const title = titleForReader(t.title);
-    return sortedTable({...t, title, columns, rows: cellsOf(cells[i], columns)}, `result-${i}`);
+/// The tables of a result, with the titles and cells that a reader sees.
+function tableNodes(report, shown) {
+  return report.tables.map((table, i) => {
+    const {title, columns: titles, rows} = shown[i];
+    const columns = table.columns.map((column, c) => ({...column, title: titles[c]}));
+    return sortedTable({...table, title, columns, rows: cellsOf(rows)}, `result-${i}`);
   });
 }
 
@@ -135,30 +110,12 @@ const divisionNodes = ({divisions = [], command}) =>
     figure((width) => divisionPicture(d, spoken(d.relation), width),
       {id: `division-${d.relation}`, most: 640, again: command}));
 
-/// How many heads are enough, in three senses: [number, of what, the rule].
-function howMany({methods}) {
-  const points = bestPoints();
-  const used = methods.find((m) => m.points === points)?.used;
-  const of = (kept) => digits(points.find((p) => p.kept === kept)?.loss, 2);
-  const needed = task().needed === 1 ? 'one head' : `${task().needed} heads`;
+function curveNodes(again) {
+  const {enough, figures} = run().facts;
   return [
-    used != null && [String(used), 'this model, without fine-tuning',
-      `loss ${of(used)}: fewest heads that cost at most 1 % of what removing all heads costs`],
-    task().needed && !run().config.imported && [
-      String(task().needed), 'the task, by its definition',
-      `${needed} can solve it, and with fewer the loss stays high; a trained model may use more ` +
-        'heads'],
-    ...prunedRuns().map((r) => [String(headsOf(r).length),
-      finetuning(r), `loss ${digits(r.facts.evaluation.loss, 2)} in the run ${r.name}`]),
-  ].filter(Boolean);
-}
-
-function curveNodes(report, again) {
-  const rows = howMany(report);
-  return [
-    rows.length > 0 &&
-      tableOf('How many heads are enough', ['heads', 'enough for', 'because'], rows),
-    ...run().facts.figures.curve.plots.map((_, i) =>
+    enough.length > 0 &&
+      tableOf('How many heads are enough', ['heads', 'enough for', 'because'], enough),
+    ...figures.curve.plots.map((_, i) =>
       figure((width) => curvePicture(width, i), {
         id: i ? `curve-${i}` : 'curve', most: 760, again,
         choose: (r, c) => go({view: 'bench', kept: methodNow().points[c]?.kept ?? null}),
@@ -171,11 +128,11 @@ function nodesOf(name) {
   const report = run().reports[name];
   if (!report) return [note('Nothing is measured yet.')];
   const {examples, command: again} = report;
-  const nodes = tableNodes(report, run().facts.cells[name]);
+  const nodes = tableNodes(report, run().facts.tables[name]);
   for (const [i, one] of (report.figures || []).entries())
     nodes.push(figure((width) => shadesOf(width, report, one),
       {id: `map-${i}`, most: 760, again}));
-  if (name === 'curve') nodes.unshift(...curveNodes(report, again));
+  if (name === 'curve') nodes.unshift(...curveNodes(again));
   if (name === 'heads') nodes.unshift(...divisionNodes(report));
   if (examples) nodes.unshift(aside(`Over ${grouped(examples)} examples.`));
   return nodes;
