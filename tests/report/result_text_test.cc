@@ -2,6 +2,7 @@
 #include "headlab/app/report/result_text.h"
 
 #include <algorithm>
+#include <set>
 
 #include "app/report/results.h"
 #include "headlab/app/report/page.h"
@@ -38,6 +39,17 @@ TEST(Results, HaveTheColumnsOfTheGoldenFile) {
     }
   }
   expect_golden("report/columns.txt", columns);
+}
+
+TEST(Results, TablesOfOneFileHaveTitlesOfTheirOwn) {
+  for (const ResultEntry& entry : result_table()) {
+    if (entry.shape == nullptr || entry.file.empty()) continue;
+    std::set<std::string> titles;
+    for (const Table& table : entry.shape().tables) {
+      const std::string title = table.title.empty() ? table.name : table.title;
+      EXPECT_TRUE(titles.insert(title).second) << entry.file << ": " << title;
+    }
+  }
 }
 
 TEST(Results, NameTheTablesOfTheirCommand) {

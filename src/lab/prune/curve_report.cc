@@ -207,9 +207,11 @@ std::string schedules_text(const CurveOverRuns& all) {
 Result result_of(const Curve& curve) {
   const Table methods{.name = "methods",
                       .columns = method_fields().columns(),
+                      .title = "methods of choosing heads",
                       .rows_in_about = true};
   const Table points{.name = "methods",
                      .columns = point_fields().columns(),
+                     .title = "losses of each method by heads kept",
                      .inner = "points",
                      .rows_in_about = true};
   return {.about = stamped(to_json<Curve>(curve).members()), .tables = {methods, points}};
