@@ -13,8 +13,8 @@
 namespace headlab::cli {
 namespace {
 
-/// Operations that a page may take for all results of a run: about ten seconds of a core.
-constexpr double kMostOperations = 1e11;
+/// Operations that a page may take for all results of a run: about ten seconds of a slow core.
+constexpr double kMostOperations = 3e11;
 /// There are many pairs: a quarter of the examples of a single ablation.
 constexpr Index kExamplesOfPairs = 512;
 
