@@ -107,11 +107,14 @@ struct Across {
 /// interval that continues below ends there in an arrow, which the legend explains.
 struct Plot {
   Axis x, y;
+  std::string title{};  // of one of several plots, for the page
   std::vector<Series> series{};
   std::vector<Across> across{};  // ascending
   double width = 720, height = 360;
 
-  void members(auto&& f) { f("x", x), f("y", y), f("series", series), f("lines", across); }
+  void members(auto&& f) {
+    f("x", x), f("y", y), f("title", title), f("series", series), f("lines", across);
+  }
 };
 /// Cuts intervals on a logarithmic axis that continue below the plot at its lower edge.
 void end_intervals(Plot& plot);

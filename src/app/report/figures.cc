@@ -252,6 +252,7 @@ Picture curve_figure(const CurveOverRuns& curve, double width) {
   std::vector<Plot> plots = {curve_plot(std::move(pruned), curve.needed, kLoss)};
   if (both) {
     plots.push_back(curve_plot(std::move(tuned), curve.needed, "loss after fine-tuning, nats"));
+    plots.back().title = "Loss after fine-tuning against heads kept";
   }
   const std::vector<PointOverRuns>& points = curve.methods[0].points;
   const Index most = std::ranges::max(points, {}, &PointOverRuns::kept).kept;
@@ -280,6 +281,7 @@ static void add_measure_plots(const RunLosses& run, std::vector<Plot>& plots) {
   const auto is_known = [](double value) { return std::isfinite(value); };
   if (std::ranges::any_of(run.training_accuracies, is_known)) {
     Plot& plot = plots.emplace_back();
+    plot.title = "Accuracy over training";
     plot.x = {.label = "step", .low = 0};
     plot.y = {.label = "accuracy", .low = 0, .high = 1};
     add_line(plot, "held out", run.steps, run.accuracies);
@@ -287,6 +289,7 @@ static void add_measure_plots(const RunLosses& run, std::vector<Plot>& plots) {
   }
   if (std::ranges::any_of(run.weight_norms, is_known)) {
     Plot& plot = plots.emplace_back();
+    plot.title = "Norm of the weights over training";
     plot.x = {.label = "step", .low = 0};
     plot.y = {.label = "norm of the weights", .low = 0};
     add_line(plot, "", run.steps, run.weight_norms);

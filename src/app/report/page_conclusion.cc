@@ -28,45 +28,6 @@ std::string_view why_untested(const Json& relation) {
   return is_few ? kTooFewExamples : "";
 }
 
-/// Returns the method of curve.json from which conclusions are drawn: the search of all subsets, or
-/// greedy removal; nullptr if it has neither.
-const Json* best_method(const Json& curve) {
-  const Json* best = nullptr;
-  for (const char* name : {"greedy", "exhaustive"}) {
-    for (const Json& method : curve.at("methods").items()) {
-      if (method.at("method").string() == name) best = &method;
-    }
-  }
-  return best;
-}
-
-/// Returns the point of a method with the fewest heads that are enough; nullptr if none are.
-const Json* used_point(const Json& method) {
-  if (!method.at("used").is_number()) return nullptr;
-  const Json::Array& points = method.at("points").items();
-  const auto kept = [](const Json& point) { return point.at("kept"); };
-  const auto found = std::ranges::find(points, method.at("used"), kept);
-  return found == points.end() ? nullptr : &*found;
-}
-
-Json row_of(std::int64_t heads, std::string what, std::string why) {
-  return Json::Array{text(heads), std::move(what), std::move(why)};
-}
-
-/// Returns the row of a run that was pruned from another one.
-Json pruned_row(const Json& run) {
-  std::size_t heads = 0;
-  for (const Json& layer : run.at("attention_layers").items()) {
-    heads += layer.at("heads").items().size();
-  }
-  const Json* prune = run.at("reports").find("prune");
-  const Json* steps = prune != nullptr ? prune->find("finetuned") : nullptr;
-  return row_of(static_cast<std::int64_t>(heads),
-                text("after ", steps != nullptr ? steps->integer() : 0, " steps of fine-tuning"),
-                text("loss ", two_digits(run.at("evaluation").at("loss").number()), " in the run ",
-                     run.at("name").string()));
-}
-
 class Conclusion {
  public:
   explicit Conclusion(const Json& run) : run_(run) {}
@@ -264,30 +225,6 @@ class Conclusion {
 }  // namespace
 
 Json conclusion_of(const Json& run) { return Conclusion(run).take(); }
-
-Json enough_heads(const Json& run, const Json& task, const std::vector<const Json*>& pruned) {
-  Json rows = Json::array();
-  const Json* curve = run.at("reports").find("curve");
-  const Json* best = curve != nullptr ? best_method(*curve) : nullptr;
-  if (const Json* point = best != nullptr ? used_point(*best) : nullptr) {
-    rows.push_back(row_of(point->at("kept").integer(), "this model, without fine-tuning",
-                          text("loss ", two_digits(point->at("loss").number()),
-                               ": fewest heads that cost at most 1 % of what removing all heads "
-                               "costs")));
-  }
-  const Json* imported = run.at("config").find("imported");
-  const bool is_imported = imported != nullptr && !imported->string().empty();
-  const Json& needed = task.at("needed");
-  if (!needed.is_null() && !is_imported) {
-    const std::int64_t heads = needed.integer();
-    rows.push_back(row_of(heads, "the task, by its definition",
-                          text(heads == 1 ? "one head" : text(heads, " heads"),
-                               " can solve it, and with fewer the loss stays high; a trained model "
-                               "may use more heads")));
-  }
-  for (const Json* one : pruned) rows.push_back(pruned_row(*one));
-  return rows;
-}
 
 Json untested_relations(const Json& reports) {
   Json untested = Json::object();

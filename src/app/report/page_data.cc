@@ -6,7 +6,6 @@
 #include "app/report/encoding.h"
 #include "app/report/page_html.h"
 #include "app/report/page_parts.h"
-#include "headlab/app/report/figures.h"
 #include "headlab/core/base/text.h"
 #include "headlab/lab/heads/lessons/lessons.h"
 #include "headlab/lab/results/stored_json.h"
@@ -17,7 +16,6 @@ Json common_facts(const std::string& title, const PageOptions& options) {
   Json facts =
       stamped({{"page", 1}, {"command", options.command}, {"title", title}, {"tolerance", 1e-5}});
   facts["lessons"] = lessons_json();
-  facts["typical"] = std::vector<std::string>(kTypicalMethods.begin(), kTypicalMethods.end());
   facts["owner"] =
       Json::object({{"lift", kOwnerLift}, {"p", kOwnerP}, {"examples", kFewestExamples}});
   return facts;

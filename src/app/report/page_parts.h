@@ -37,6 +37,8 @@ Json set_facts(const Task& task, const Example& example, PageBlocks& blocks);
 Json run_facts(const Run& run, const RunStudy& study, const PagePlan& plan, PageBlocks& blocks,
                const PageOptions& options);
 
+/// Returns the title of an attention layer for a reader: "Encoder layer 0".
+std::string title_of(const AttentionLayer& layer);
 /// Returns the patterns of the displayed examples, [examples, H, Q, S] for each attention layer:
 /// all weights, or of long rows the largest.
 Json patterns_facts(const RunStudy& study, const std::vector<std::vector<Scalar>>& patterns,
@@ -94,8 +96,15 @@ std::string static_html(const PageSweep& sweep);
 /// Returns the conclusions on the run: a few sentences cut into pieces: {"text", "head",
 /// "relation", "view"}.
 Json conclusion_of(const Json& run);
-/// Returns how many heads of a run are enough, in up to three senses: [number, of what, the rule];
-/// `pruned` are the runs of the page that were pruned from it.
+/// Returns the method of curve.json from which conclusions are drawn: the search of all subsets, or
+/// greedy removal; nullptr if it has neither.
+const Json* best_method(const Json& curve);
+/// Returns the point of a method with the fewest heads that are enough; nullptr if none are.
+const Json* used_point(const Json& method);
+/// Returns how many heads of a run are enough: {"method": the best of its curve, "kept": names of
+/// the fewest heads with at most one point fewer right answers, "first": right answers without the
+/// head that is removed first (null without a curve), "order": indices of methods, "rows": in up to
+/// three senses [number, of what, the rule]}. `pruned` are the runs that were pruned from it.
 Json enough_heads(const Json& run, const Json& task, const std::vector<const Json*>& pruned);
 /// Returns the relations on which no head can be tested, by name: {"because", "advice"}.
 Json untested_relations(const Json& reports);

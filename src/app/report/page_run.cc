@@ -17,9 +17,22 @@ constexpr Index kLargestStoredPattern =
     128;                            // of longer patterns only the largest weights are kept
 constexpr Index kKeptWeights = 16;  // for each query
 
-/// Returns all settings of a run; the run is passed by value, because settings refer to a
-/// configuration that they may change.
-Json config_facts(RunConfig config) { return settings_of(config).to_json(); }
+/// Returns all settings of a run. Widths of 0 are those that took effect, of the first layer.
+Json config_facts(const Run& run) {
+  RunConfig config = run.config;
+  Json settings = settings_of(config).to_json();
+  const std::vector<AttentionLayer> layers = run.model.attention_layers();
+  if (layers.empty()) return settings;
+  const MultiHeadAttention& first = *layers[0].attention;
+  const auto set = [&](const char* key, Index used) {
+    const Json* chosen = settings.find(key);
+    if (chosen != nullptr && *chosen == Json(0)) settings[key] = used;
+  };
+  set("d_head", first.d_head);
+  set("d_value", first.d_value);
+  set("kv_heads", std::ssize(first.kv_blocks));
+  return settings;
+}
 
 Json attention_layers_facts(const Run& run) {
   const std::vector<AttentionSlot> slots = run.model.config().attention_slots();
@@ -29,6 +42,7 @@ Json attention_layers_facts(const Run& run) {
     const MultiHeadAttention& attention = *attention_layers[m].attention;
     json.push_back(Json::object(
         {{"name", attention_layers[m].name},
+         {"title", title_of(attention_layers[m])},
          {"kind", kind_name(attention_layers[m].kind)},
          {"layer", slots[m].layer},
          {"stream", attention_layers[m].stream},
@@ -261,6 +275,20 @@ Json maps_facts(const RunStudy& study, PageBlocks& blocks) {
 
 }  // namespace
 
+std::string title_of(const AttentionLayer& layer) {
+  const std::string& stack = layer.sublayer.stack;
+  std::string side = stack == "decoder." ? "Decoder layer" : "Layer";
+  if (layer.kind == AttentionKind::encoder) side = "Encoder layer";
+  if (layer.kind == AttentionKind::cross) side = "Cross-attention of decoder layer";
+  std::string title = text(side, " ", layer.sublayer.block);
+  const MultiHeadAttention& attention = *layer.attention;
+  if (attention.heads.empty()) title += ", all heads removed: only its bias is left";
+  if (attention.kv_blocks.size() < attention.heads.size()) {
+    title += text(", which share ", attention.kv_blocks.size(), " blocks of keys and values");
+  }
+  return title;
+}
+
 Json patterns_facts(const RunStudy& study, const std::vector<std::vector<Scalar>>& patterns,
                     Index examples, PageBlocks& blocks) {
   Json json = Json::array();
@@ -284,8 +312,10 @@ Json thumbnails_facts(const RunStudy& study, PageBlocks& blocks) {
 Json run_facts(const Run& run, const RunStudy& study, const PagePlan& for_all, PageBlocks& blocks,
                const PageOptions& options) {
   const PagePlan plan = plan_for(run, for_all);
+  const AttentionFunction function = run.config.model.attention_function;
   Json facts = Json::object({{"name", name_of(run)},
-                             {"config", config_facts(run.config)},
+                             {"config", config_facts(run)},
+                             {"normalises", kind_of(function).normalises},
                              {"parameters", run.model.parameter_count()},
                              {"attention_layers", attention_layers_facts(run)},
                              {"evaluation", evaluation_facts(study.evaluation, study.examples)},

@@ -54,6 +54,7 @@ class StoredPageMaker {
     Json json = Json::array();
     for (const AttentionLayer& attention_layer : patterns_.model().attention_layers()) {
       json.push_back(Json::object({{"name", attention_layer.name},
+                                   {"title", title_of(attention_layer)},
                                    {"kind", kind_name(attention_layer.kind)},
                                    {"layer", attention_layer.layer},
                                    {"stream", 0},
@@ -85,7 +86,8 @@ class StoredPageMaker {
   Json run(const Weights& weights, PageBlocks& blocks) const {
     const Json nothing;
     Json facts = Json::object({{"name", about_.name},
-                               {"config", Json::object({{"normalises", normalises()}})},
+                               {"config", Json::object({})},
+                               {"normalises", normalises()},
                                {"parameters", 0},
                                {"attention_layers", attention_layers()},
                                {"evaluation", nothing},
@@ -132,6 +134,8 @@ class StoredPageMaker {
     const Weights weights = patterns_on(patterns_.model(), batch_of(shown_));
     facts["tasks"] = Json::Array{task(are_shares(weights), blocks)};
     facts["runs"] = Json::Array{run(weights, blocks)};
+    Json& shown = facts["runs"].items()[0];
+    shown["enough"] = enough_heads(shown, facts.at("tasks").items()[0], {});
     facts["left_out"] = left_out();
     page.html = html_page(
         {{"title", html_text(about_.name)},

@@ -12,8 +12,8 @@ import {drawFiguresForPaper} from './draw/paper.js';
 import {defaultState, formatHash, parseHash} from './state/address.js';
 import {
   UNCHANGED, app, chosen, exampleCount, exampleIndex, go, hasMoved, headsOf, isShown, isStored,
-  nearestStep, noteAddress, onlyGate, relation, run, stepSlider, task, timeSteps, toggleGate,
-  usable, working, writeAddress,
+  nearestStep, noteAddress, onlyGate, relation, run, runChoice, stepSlider, task, timeSteps,
+  toggleGate, usable, working, writeAddress,
 } from './state/state.js';
 import {closeHelp, openHelp} from './parts/help.js';
 import {headName, spoken} from './parts/questions.js';
@@ -39,10 +39,7 @@ const LESSONS = {
 // ---- controls --------------------------------------------------------------------------------
 
 const CONTROLS = {
-  run: () => app.page.runs.length > 1 &&
-    choice('pick-run', 'Run', app.page.runs.map((r, i) => [i + 1, r.name]),
-      (v) => go({run: Number(v), h: null, b: null, gates: {}, step: null, scene: 0}),
-      () => app.state.run),
+  run: () => runChoice('pick-run', {h: null, b: null, gates: {}, step: null, scene: 0}),
   h: () => headsOf().length > 0 &&
     choice('pick-head', 'Head', headsOf().map((x) => [x.at, headName(x)]), (v) => go({h: v}),
       () => chosen()?.at),
@@ -91,8 +88,8 @@ function changed() {
 
 function buildControls(uses) {
   const bar = byId('controls');
-  if (!app.page.runs.length) return bar.replaceChildren();
-  if (uses === null) return bar.replaceChildren();  // the view has its own
+  const hasOwn = uses === null;  // the view has its own controls
+  if (!app.page.runs.length || hasOwn) return bar.replaceChildren();
   const keys = new Set([...(uses.length || app.view.name !== 'learn' ? ['run'] : []), ...uses]);
   return bar.replaceChildren(
     ...[...keys].map((key) => CONTROLS[key]()).filter(Boolean),
@@ -182,10 +179,8 @@ function writtenBy({present, command}) {
 }
 
 function runNodes() {
-  const [{dHead, dValue, kvBlocks} = {}] = run().attentionLayers;
-  const chosenBy = {d_head: dHead, d_value: dValue, kv_heads: kvBlocks?.length};  // where it is 0
   const settings = Object.entries(run().config).filter(([, v]) => typeof v !== 'object' && v !== '')
-    .map(([key, v]) => [key, String(v || (chosenBy[key] ?? v))]);
+    .map(([key, v]) => [key, String(v)]);
   return [
     el('h3', null, `Files of ${run().name}`),
     tableOf('Files shown by this page, and missing files', ['file', '', 'step', 'written by'],

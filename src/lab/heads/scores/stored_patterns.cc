@@ -69,6 +69,7 @@ class StoredModel final : public HeadedModel {
   std::vector<AttentionLayer> attention_layers() const override {
     std::vector<AttentionLayer> attention_layers(layers_.size());
     for (std::size_t m = 0; m < attention_layers.size(); ++m) {
+      attention_layers[m].sublayer.block = static_cast<Index>(m);
       attention_layers[m].name = text("blocks.", m, input_.is_cross() ? ".cross_attn" : ".attn");
       attention_layers[m].kind = input_.kind();
       attention_layers[m].layer = static_cast<Index>(m);

@@ -119,9 +119,6 @@ export function mapBitmap(item, palette, canvas = document.createElement('canvas
   return canvas;
 }
 
-const keptBitmap = (item, palette) =>
-  remember(item.values, palette, () => mapBitmap(item, palette));
-
 const FONT = 'Helvetica, Arial, "Liberation Sans", sans-serif';
 const MONO = 'ui-monospace, "DejaVu Sans Mono", Menlo, Consolas, monospace';
 
@@ -134,7 +131,8 @@ function paintItem(context, item, palette) {
   context.strokeStyle = item.stroke ? color(item.stroke) : 'transparent';
   if (item.type === 'map') {
     context.imageSmoothingEnabled = false;
-    context.drawImage(keptBitmap(item, palette), item.x, item.y, item.w, item.h);
+    const bitmap = remember(item.values, palette, () => mapBitmap(item, palette));
+    context.drawImage(bitmap, item.x, item.y, item.w, item.h);
   } else if (item.type === 'text') {
     context.font = `${item.bold ? 'bold ' : ''}${item.size || 12}px ${item.mono ? MONO : FONT}`;
     context.textAlign = {middle: 'center', end: 'right'}[item.anchor] || 'left';

@@ -184,8 +184,9 @@ function pointText(name, labels, [x, y, low, high]) {
 }
 
 /// A plot that the program has drawn as well, from what it drew (Picture::data): the same picture
-/// at this width. `lines` are what a reader adds.
+/// at this width. `lines` are what a reader adds. The sentence is about the first plot.
 export function programPlot({title, sentence, plots}, width, {name, lines = [], i = 0}) {
   const one = plots[i];
-  return plot({...one, width, lines: [...one.lines, ...lines], about: {name, title, sentence}});
+  const about = {name, title: one.title || title, sentence: i > 0 ? '' : sentence};
+  return plot({...one, width, lines: [...one.lines, ...lines], about});
 }

@@ -1,17 +1,11 @@
 // Attention edges of an example as flags: those of a relation's ground truth, and random ones.
-import {keysSeen} from './model.js';
+import {keysSeen, sizesOf} from './model.js';
 import {randomFrom} from './numbers.js';
 import {noKeys} from './page_data.js';
 
-function sizesOf(run, m, example) {
-  const {kind} = run.attentionLayers[m];
-  return [kind === 'encoder' ? example.source.length : example.tokens.length,
-    kind === 'self' ? example.tokens.length : example.source.length];
-}
-
 /// The edges of a relation, as flags [Q * S].
 function truthEdges(run, example, relation, m) {
-  const [Q, S] = sizesOf(run, m, example);
+  const [Q, S] = sizesOf(run.attentionLayers[m], example);
   const flags = new Uint8Array(Q * S);
   for (let t = 0; t < Q; ++t)
     for (const s of example.truth(relation, t) || noKeys) flags[t * S + s] = 1;
@@ -20,7 +14,7 @@ function truthEdges(run, example, relation, m) {
 
 /// As many others at each query, which no relation of this kind asks for.
 export function randomEdges(run, example, relation, m, seed = 0) {
-  const [Q, S] = sizesOf(run, m, example);
+  const [Q, S] = sizesOf(run.attentionLayers[m], example);
   const flags = new Uint8Array(Q * S);
   const {relations} = run.task;
   const random = randomFrom(seed * 7919 + Math.max(0, example.index));

@@ -132,22 +132,18 @@ function sigmoidWeights(row, from, to) {
   for (let s = from; s < to; ++s) row[s] = 1 / (1 + n * Math.exp(-row[s]));
 }
 
-/// The attention functions, as nn/attention_functions.cc has them: whether rows sum to 1, and the
-/// function that turns the scores row[from] ... row[to - 1] of the visible keys into weights, in
-/// place. A masked key has a score of -Infinity.
+/// The attention functions, as nn/attention_functions.cc has them: the function that turns the
+/// scores row[from] ... row[to - 1] of the visible keys into weights, in place. A masked key has a
+/// score of -Infinity.
 export const attentionFunctions = {
-  softmax: {normalises: true, weigh: softmaxWeights},
-  softmax_composed: {normalises: true, weigh: softmaxWeights},
-  sigmoid: {normalises: false, weigh: sigmoidWeights},
-  softmax_one: {normalises: false, weigh: softmaxOneWeights},
+  softmax: {weigh: softmaxWeights},
+  softmax_composed: {weigh: softmaxWeights},
+  sigmoid: {weigh: sigmoidWeights},
+  softmax_one: {weigh: softmaxOneWeights},
 };
 
 /// A configuration without the key is one of softmax.
 export const attentionFunctionOf = (config) => config.attention_function ?? 'softmax';
-
-/// Whether the rows of a pattern sum to 1; not known of a function that is not here.
-export const normalises = (config) => config.normalises ??
-  Boolean(attentionFunctions[attentionFunctionOf(config)]?.normalises);
 
 /// The normal distribution up to x; erf after Abramowitz and Stegun 7.1.26, to 1.5e-7.
 export function normalBelow(x) {

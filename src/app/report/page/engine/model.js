@@ -38,11 +38,12 @@ export class Model {
   }
   makeStacks() {
     const two = this.task.architecture === 'encoder_decoder';
+    const {table} = positionKinds[this.config.positions];
     const stacks = [];
     let stream = 0;
     let layer = 0;
     const add = (name, length, layers, cross) => {
-      const stack = {name, stream, positions: this.positions(name, length), blocks: []};
+      const stack = {name, stream, positions: table(this, name, length), blocks: []};
       for (let i = 0; i < layers; ++i) {
         stack.blocks.push({name: name + 'blocks.' + i + '.', attn: layer,
           cross: cross ? layer + 1 : -1});
@@ -54,9 +55,6 @@ export class Model {
     if (two) add('encoder.', this.task.source_length, this.config.encoder_layers, false);
     add(two ? 'decoder.' : '', this.task.length, this.config.layers, two);
     return stacks;
-  }
-  positions(stack, length) {
-    return positionKinds[this.config.positions].table(this, stack, length);
   }
   norm(x, name) {
     const {[name + 'w']: gain, [name + 'b']: bias} = this.tensors;
@@ -92,6 +90,12 @@ export class Model {
   }
 }
 
+/// The numbers of queries and keys of an attention layer in an example.
+export const sizesOf = ({kind}, {tokens, source}) => [
+  kind === 'encoder' ? source.length : tokens.length,
+  kind === 'self' ? tokens.length : source.length,
+];
+
 /// The keys that query t of an attention layer may see: from ... to - 1.
 export function keysSeen(run, m, example, t) {
   const {kind, window} = run.attentionLayers[m];
@@ -105,10 +109,8 @@ export function keysSeen(run, m, example, t) {
 export class Attention {
   constructor(model, m, example, options) {
     const layer = model.attentionLayers[m];
-    const encoder = layer.kind === 'encoder';
     Object.assign(this, {model, m, layer, example, options});
-    this.queries = encoder ? example.source.length : example.tokens.length;
-    this.keys = layer.kind === 'self' ? example.tokens.length : example.source.length;
+    [this.queries, this.keys] = sizesOf(layer, example);
     this.H = layer.heads.length;
     const {slope} = positionKinds[model.config.positions];
     this.slopes = slope && layer.kind !== 'cross'

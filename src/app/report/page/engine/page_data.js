@@ -188,9 +188,9 @@ export function truthOf(task, tokens) {
 
 class AttentionLayer {
   constructor(facts, index) {
-    Object.assign(this, {facts, index, name: facts.name, kind: facts.kind, heads: facts.heads,
-      originalHeads: facts.original_heads, dHead: facts.d_head, dValue: facts.d_value,
-      kvHead: facts.kv_head, kvBlocks: facts.kv_blocks,
+    Object.assign(this, {facts, index, name: facts.name, title: facts.title, kind: facts.kind,
+      heads: facts.heads, originalHeads: facts.original_heads, dHead: facts.d_head,
+      dValue: facts.d_value, kvHead: facts.kv_head, kvBlocks: facts.kv_blocks,
       window: facts.window || 0});
   }
   /// The place of a head among those that are left, by its original index; -1: removed.

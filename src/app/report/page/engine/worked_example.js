@@ -131,8 +131,7 @@ function weightsOfLayer(attention, n, S) {
 
 /// q, k, v and the weights of an attention layer of the run on one example as a world: its first
 /// queries, so that they can be read, and all keys that these see, up to `mostKeys`; `isCut` if
-/// there are more.
-/// Keys that are shared are repeated for each head that reads them.
+/// there are more. Keys that are shared are repeated for each head that reads them.
 export function worldOfRun(trace, m, tokens, {most = 12, mostKeys = 48} = {}) {
   const attention = trace.attentionLayers[m];
   const {layer, H} = attention;
@@ -141,15 +140,13 @@ export function worldOfRun(trace, m, tokens, {most = 12, mostKeys = 48} = {}) {
   const seen = range(n, (t) => keysSeen(trace.model.run, m, trace.example, t));
   const needed = Math.max(Math.min(tokens.keys.length, most), ...seen.map(({to}) => to));
   const S = Math.min(needed, mostKeys);
-  const rows = rowsOfMatrix;
-  const spread = (values, each) => rows(values, S, kvBlocks.length * each).map((row) =>
-      kvHead.flatMap((kv) => row.slice(kv * each, (kv + 1) * each)),
-    );
+  const spread = (values, each) => rowsOfMatrix(values, S, kvBlocks.length * each)
+    .map((row) => kvHead.flatMap((kv) => row.slice(kv * each, (kv + 1) * each)));
   return {
     ...weightsOfLayer(attention, n, S), masked: layer.kind === 'self' && trace.model.task.causal,
     name: 'run', tokens: tokens.queries.slice(0, n), keys: tokens.keys.slice(0, S), heads: H,
-    names: layer.heads.map((original) => `${m}.${original}`), q: rows(attention.q, n, H * D),
-    k: spread(attention.k, D), v: spread(attention.v, Dv), isCut: needed > S,
+    names: layer.heads.map((original) => `${m}.${original}`), isCut: needed > S,
+    q: rowsOfMatrix(attention.q, n, H * D), k: spread(attention.k, D), v: spread(attention.v, Dv),
     from: seen.map(({from}) => Math.min(S, from)), visible: seen.map(({to}) => Math.min(S, to)),
   };
 }

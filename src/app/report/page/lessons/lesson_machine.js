@@ -33,14 +33,13 @@ const headNow = (world) => headOfLab(switchesNow(world).heads);
 
 const machine = memo(
   () => JSON.stringify([worldName(), isRunWorld() && [where(), chosen()?.m],
-    lessonLabs().map((key) => lab(key, null))]),
+    ['heads', 'mask', 'root', 'function', 'head'].map((key) => lab(key, null))]),
   () => {
     const world = lessonWorld();
     const switches = switchesNow(world);
     return {world, switches, h: headNow(world), stages: stagesOf(world, headNow(world), switches)};
   },
 );
-const lessonLabs = () => ['heads', 'mask', 'root', 'function', 'head'];
 
 // ---- the layout of the picture -----------------------------------------------------------------
 

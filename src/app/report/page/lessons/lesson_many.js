@@ -1,7 +1,6 @@
 // Lesson on the number of heads: the same width in 1, 2 or 4 heads; all trained models on one
 // input; and, folded, how widely heads look, how diverse trained heads are, and how many parameters
 // they take.
-import {normalises} from '../engine/kinds.js';
 import {forwardPass} from '../engine/pass.js';
 import {
   digits, grouped, label, matrix, rect, shaded, small, tableNumber, textWidth,
@@ -104,15 +103,9 @@ function splitTable(world) {
     tableOf(`Entropy of uniform attention over ${n} keys: ln ${n} = ${fixed(Math.log(n), 3)}`,
       ['head', 'entropy', 'focus', 'uniform rows'],
       heads.map(({weights}, h) => [
-        headNames(world, H)[h], ...entropyCells(weights), String(uniform[h])]))];
+        headNames(world, H)[h], fixed(entropyOf(weights), 3),
+        `${fixed(100 * focusOf(weights), 1)} %`, String(uniform[h])]))];
 }
-
-const entropyCells = (weights) => [
-  fixed(entropyOf(weights), 3), `${fixed(100 * focusOf(weights), 1)} %`];
-
-/// How different trained heads are, as the program draws it.
-const diversityPicture = (width) =>
-  programPlot(app.page.facts.diversity, width, {name: 'diversity'});
 
 /// The trained models of the task shown, from few heads to many.
 const familyOf = () => app.page.runs.map((r) => ({r, heads: headsOf(r)})).filter(
@@ -192,7 +185,7 @@ function familyRow({r, maps}, box) {
 /// The answer of this page to the question of the lesson: a number, and why.
 function answer() {
   const {needed, relations} = hasRun() ? task() : {};
-  const share = hasRun() && !normalises(run().config)
+  const share = hasRun() && !run().facts.normalises
     ? 'one head attends to them with one dot product'
     : 'the weights of one head sum to 1';
   if (!needed)
@@ -230,9 +223,11 @@ export const manyLesson = {
     main.append(
       el('p', {class: 'conclusion', id: 'answer'}, `How many? ${answer()}`),
       folded('how widely each head looks', dynamic('div', {id: 'split'}, () => splitTable(world))));
-    if (app.page.facts.diversity)
+    const {diversity} = app.page.facts;
+    if (diversity)
       main.append(folded('how different trained heads are',
-        figure(diversityPicture, {id: 'diversity', most: 600})));
+        figure((width) => programPlot(diversity, width, {name: 'diversity'}),
+          {id: 'diversity', most: 600})));
     main.append(folded('what heads cost in parameters', ...countNodes()));
   },
 };

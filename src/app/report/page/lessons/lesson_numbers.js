@@ -47,12 +47,11 @@ const seesNoKey = () => numbersOf().steps.length === 0;
 const shownValue = (v) => (Number.isInteger(v) ? String(v) : fixed(v));
 
 function codeList() {
-  const {world, t} = numbersOf();
+  const {world, t, name, head, steps} = numbersOf();
   if (seesNoKey()) {
     return el('p', {id: 'no-key'}, `“${world.tokens[t]}” sees no key: there is nothing to ` +
       'attend to, and its output is 0.');
   }
-  const {name, head, steps} = numbersOf();
   return listing(attendLines(name, head.slope), steps[stepNow()].at,
     (line) => setLab({step: steps.findIndex(({at}) => at === line)}));
 }

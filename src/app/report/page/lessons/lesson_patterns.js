@@ -127,8 +127,6 @@ function truthTable(head) {
 const trainedControls = () => app.page.facts.sweep?.controls?.tasks || [];
 const controlNow = () => trainedControls()[lab('control', trainedControls().length ? 0 : -1)];
 
-const taskOfControl = () => controlNow().task.split(':')[0];
-
 /// Each relation of a control with its first head: [{name, at, mass, null, lift, p, owner}].
 const firstHeads = ({scores}) =>
   scores.relations.map(({name, best, owner}) => ({
@@ -138,6 +136,7 @@ const firstHeads = ({scores}) =>
 
 function trainedControlPicture(width, control) {
   const {owner} = app.page.facts;
+  const [name] = control.task.split(':');
   const first = firstHeads(control);
   const words = ({name, at, lift, p, owner}) =>
     `On ${spoken(name)} head ${at} is first, with a lift of ${fixed(lift, 3)} ` +
@@ -152,7 +151,7 @@ function trainedControlPicture(width, control) {
     }))),
     about: {
       name: 'control',
-      title: `A model trained on ${taskOfControl()} (accuracy ${fixed(control.accuracy, 2)})`,
+      title: `A model trained on ${name} (accuracy ${fixed(control.accuracy, 2)})`,
       sentence: first.map(words).join(' '),
     },
   });

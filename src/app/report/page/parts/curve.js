@@ -2,14 +2,8 @@
 import {programPlot} from '../draw/plot.js';
 import {app, run} from '../state/state.js';
 
-const isTypical = ({method}) => app.page.facts.typical.includes(method);
-
 /// The methods of the curve, those that are looked at most first.
-export const methodsOf = () => {
-  const all = run().reports.curve?.methods || [];
-  const rank = (m) => (isTypical(m) ? app.page.facts.typical.indexOf(m.method) : Infinity);
-  return [...all].sort((a, b) => (rank(a) < rank(b) ? -1 : Number(rank(a) > rank(b))));
-};
+export const methodsOf = () => run().facts.enough.order.map((i) => run().reports.curve.methods[i]);
 export const methodNow = () =>
   methodsOf().find((m) => m.method === app.state.method) || methodsOf()[0];
 

@@ -16,17 +16,12 @@ function overTraining(name, again, i = 0) {
     const {step} = app.state;
     if (!(drawn?.plots[i].series[0]?.points.length > 1)) return null;
     const lines = step == null ? [] : [{x: step, name: `step ${step}`, strong: true}];
-    const title = drawn.plots.length > 1 ? `${nameOfPlot(drawn.plots[i])} over training`
-      : drawn.title;
-    const sentence = i > 0 ? '' : drawn.sentence;  // which is about the first plot
-    picture = programPlot({...drawn, title, sentence}, width, {name, lines, i});
+    picture = programPlot(drawn, width, {name, lines, i});
     return picture;
   }, {id: i > 0 ? `${name}-${i}` : name, most: 620, again,
     choose: (r, c) => timeSteps().length > 1 &&
       go({step: nearestStep(picture.marks.point(r, c)[0])})});
 }
-
-const nameOfPlot = ({y}) => y.label[0].toUpperCase() + y.label.slice(1).split(/,| \(/)[0];
 
 /// The plots of a figure of the program; one of nothing if there is no figure.
 const plotsOf = (name) => run().facts.figures[name]?.plots ?? [null];

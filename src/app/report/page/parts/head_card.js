@@ -6,11 +6,11 @@ import {shortened} from '../draw/charts.js';
 import {button, code, el, explained, link, svgNode} from '../draw/ui.js';
 import {app, go, isLive, isStored, run, trace} from '../state/state.js';
 import {formatHash} from '../state/address.js';
-import {emergenceStepOf, percent, roleAtEnd, trackedLifts} from './heads.js';
+import {bestPoints, emergenceStepOf, percent, roleAtEnd, trackedLifts} from './heads.js';
 import {patternOf, rowOf, tokensOf} from './pattern.js';
 import {ablate, isAblated, keysOf, questionOf, queryNow, roleOfHead} from './questions.js';
 import {
-  ATTENDS_ROWS, EMERGED_ROWS, NEEDED_ROWS, SURVIVES_ROWS, enoughHeads, isUntrained, neededFacts,
+  ATTENDS_ROWS, EMERGED_ROWS, NEEDED_ROWS, SURVIVES_ROWS, isUntrained, neededFacts,
   sentencesOf,
 } from './head_words.js';
 import {STORED_COLUMNS, smallBars} from './stored.js';
@@ -84,13 +84,13 @@ function emergedPicture(x) {
 // ---- survives --------------------------------------------------------------------------------
 
 function survivesPicture(x) {
-  const {set, points} = enoughHeads();
+  const points = bestPoints().filter(({kept}) => kept > 0).sort((a, b) => b.kept - a.kept);
   if (!points.length || app.state.step != null || isUntrained()) return null;
   const wide = Math.min(26, WIDTH / points.length);
   return picture(points.map(({kept, heads}, i) => {
     const isKept = heads.some((h) => idOfPair(h) === x.at);
     const shade = isKept ? 'fill' : 'hollow';
-    const look = kept === set.length ? `${shade} enough` : shade;
+    const look = kept === run().facts.enough.kept.length ? `${shade} enough` : shade;
     return [
       svgNode('rect', {class: look, x: i * wide + 2, y: 4, rx: 2,
         width: Math.max(1, wide - 5), height: 26}),

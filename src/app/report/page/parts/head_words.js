@@ -5,7 +5,7 @@
 import {digits, weightText} from '../draw/charts.js';
 import {app, headsOf, isLive, isStored, run, task, trace} from '../state/state.js';
 import {countsWithout, guessShare} from './counts.js';
-import {bestPoints, costOf, emergenceStepOf, lossWithout, percent, roleAtEnd} from './heads.js';
+import {costOf, emergenceStepOf, lossWithout, percent, roleAtEnd} from './heads.js';
 import {patternOf, rowOf} from './pattern.js';
 import {queryNow, questions, roleOfHead, spoken, unitOf} from './questions.js';
 import {listed} from './task_words.js';
@@ -67,23 +67,10 @@ export function neededFacts(x) {
   };
 }
 
-/// The fewest heads of the order of removal with at most one point fewer right answers, and the
-/// right answers without the head that is removed first.
-export function enoughHeads() {
-  const {full} = run().reports.curve || {};
-  const points = bestPoints().filter(({kept}) => kept > 0).sort((a, b) => b.kept - a.kept);
-  if (!full || !points.length) return {set: null, points, first: null};
-  const smaller = points.filter(({kept}) => kept < headsOf().length);
-  const good = smaller.filter(({accuracy}) => accuracy >= full.accuracy - 0.01);
-  const set = good.length ? good.at(-1).heads.map((pair) => pair.join('.'))
-    : headsOf().map((x) => x.at);
-  return {set, points, first: smaller[0]?.accuracy ?? null};
-}
-
 /// All that the sentences about a head depend on.
 function factsOfHead(x) {
   const {history} = run().facts;
-  const enough = enoughHeads();
+  const {kept, first} = run().facts.enough;
   const emergenceStep = emergenceStepOf(x);
   const atEnd = roleAtEnd(x);
   return {
@@ -92,7 +79,7 @@ function factsOfHead(x) {
     tracked: Boolean(history), imported: Boolean(run().config.imported), emergenceStep,
     atEnd: atEnd && spoken(atEnd), last: history?.steps.at(-1), from: history?.steps[0],
     pruned: Boolean(run().config.parent),
-    enough: enough.set?.length ?? null, isKept: enough.set?.includes(x.at), first: enough.first,
+    enough: kept?.length ?? null, isKept: kept?.includes(x.at), first,
   };
 }
 

@@ -86,15 +86,13 @@ export function partnerOf(x) {
 }
 
 /// The points of the best method of the curve: all subsets, or one head after the other.
-export const bestPoints = (r = run()) => {
-  const methods = r.reports.curve?.methods || [];
-  return ['exhaustive', 'greedy'].map((name) => methods.find((m) => m.method === name))
-    .find(Boolean)?.points || [];
+export const bestPoints = () => {
+  const methods = run().reports.curve?.methods || [];
+  return methods.find(({method}) => method === run().facts.enough.method)?.points || [];
 };
 
 /// Whether the points of the curve are those of the best subsets.
-export const isExact = (r = run()) =>
-  (r.reports.curve?.methods || []).some((m) => m.method === 'exhaustive');
+export const isExact = () => run().facts.enough.method === 'exhaustive';
 
 /// The step at which a head began with what it does best: half of its last lift.
 export function emergenceStepOf(x) {
@@ -108,18 +106,6 @@ export const emergences = () => Object.entries(run().facts.history?.relations ||
     .filter(([, r]) => r.emergence_step != null)
     .map(([name, r]) => ({name, emergenceStep: r.emergence_step, best: idOfPair(r.best)}))
     .sort((a, b) => a.emergenceStep - b.emergenceStep);
-
-export function attentionLayerName({name, kind, heads, kvBlocks}) {
-  const layer = /blocks\.(\d+)/.exec(name)?.[1] ?? 0;
-  const side = {
-    self: task().architecture === 'encoder_decoder' ? 'Decoder layer' : 'Layer',
-    encoder: 'Encoder layer', cross: 'Cross-attention of decoder layer',
-  }[kind];
-  const shared = kvBlocks.length < heads.length ? `, which share ${kvBlocks.length} blocks of ` +
-    'keys and values' : '';
-  return `${side} ${layer}${heads.length ? '' : ', all heads removed: only its bias is ' +
-    'left'}${shared}`;
-}
 
 /// The small map of a head, as an item of a picture without its place: the pattern on the example,
 /// of very long inputs, and of steps without weights, the mean pattern.

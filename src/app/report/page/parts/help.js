@@ -31,8 +31,7 @@ const helpRows = (rows) => el('dl', null, rows.map(([word, meaning]) =>
 
 function trainNodes() {
   if (!app.page.runs.length || isStored() || !isUntrained()) return [];
-  const {task: spec, model = {}} = run().config;
-  const heads = run().config.heads ?? model.heads;
+  const {task: spec, heads} = run().config;
   return [
     el('h3', null, 'Train this model'),
     el('p', null, code(`headlab train --task ${spec} --heads ${heads} --out runs/trained`),

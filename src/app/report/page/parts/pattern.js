@@ -1,7 +1,6 @@
 // The pattern of a head: zoomed and moved, with the truth drawn on it; and one query of a sentence,
 // as arcs to the tokens that it must look at and to those that a head looks at.
 import {range} from '../engine/numbers.js';
-import {normalises} from '../engine/kinds.js';
 import {remember} from '../draw/draw.js';
 import {digits, matrix, rect, shaded, weightText} from '../draw/charts.js';
 import {note, quoted, visible} from '../draw/ui.js';
@@ -24,6 +23,12 @@ export function tokensOf(m) {
       queries: kind === 'encoder' ? source() : own(), keys: kind === 'self' ? own() : source(),
     };
   });
+}
+
+/// The tokens that can be typed: of a source where there is one.
+export function typableTokens() {
+  const {source, sourceLength, tokens, length} = example();
+  return Array.from(source ? source.slice(0, sourceLength) : tokens.slice(0, length));
 }
 
 /// The vector that is read at position t, or null where tokens are read.
@@ -101,7 +106,7 @@ export function panBy(down, right, rows, cols) {
 /// The sum of a row of a pattern, which shares of attention are taken of: 1 if the function
 /// normalises.
 function rowSum(map, t) {
-  if (normalises(run().config)) return 1;
+  if (run().facts.normalises) return 1;
   return rowOf(map, t).reduce((sum, weight) => sum + weight, 0) || 1;
 }
 

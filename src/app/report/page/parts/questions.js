@@ -14,7 +14,6 @@ import {spokenName} from './task_words.js';
 const MOST_LANES = 5;
 
 export const spoken = (name) => spokenName(name, task());
-export const questionSentence = () => task().question;
 
 /// The target that a relation answers; -1 if there are several and none has its name. Stored
 /// patterns answer nothing: their one target is the lane of the chosen head.

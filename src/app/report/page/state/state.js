@@ -8,7 +8,7 @@ import {maskedFor} from '../engine/edges.js';
 import {drive, forwardPass, forwardSteps} from '../engine/pass.js';
 import {reportScore} from '../engine/reports.js';
 import {storedTrace} from '../engine/stored_trace.js';
-import {byId, code, figures, note, say, sliderOf} from '../draw/ui.js';
+import {byId, choice, code, figures, note, say, sliderOf} from '../draw/ui.js';
 import {formatHash} from './address.js';
 
 export const app = {
@@ -267,6 +267,8 @@ export function lacking(file, what, r = run()) {
 
 /// A model as it was trained, on an example as it is: nothing that a reader can change is changed.
 export const UNCHANGED = {gates: {}, hide: null, tokens: [], step: null, scene: 0, kept: null};
+/// Another run from its beginning: its own example, query and head.
+export const FRESH = {...UNCHANGED, h: null, b: null, ex: 'typical', q: null, k: null};
 
 // ---- the address ---------------------------------------------------------------------------
 
@@ -312,6 +314,11 @@ export function noteAddress() {
 export const hasMoved = () => location.hash !== written;
 
 export const usable = (name) => app.views.some((view) => view.name === name && isShown(view));
+
+/// The list of the runs of the page, if there are several; `changes` go with another run.
+export const runChoice = (id, changes) => app.page.runs.length > 1 &&
+  choice(id, 'Run', app.page.runs.map((r, i) => [i + 1, r.name]),
+    (v) => go({...changes, run: Number(v)}), () => app.state.run);
 
 export const stepSlider = () =>
   sliderOf('pick-step', 'Step', {

@@ -13,8 +13,8 @@ export class TrainedAttention {
     const R = batch * length;
     const position = positionKinds[config.positions];
     Object.assign(this, {H, D, T: length, width: H * D, R},
-      attentionFunctions[config.attention_function]);
-    this.gradient = attentionGradients[config.attention_function];
+      attentionFunctions[config.attention_function],
+      attentionGradients[config.attention_function]);
     for (const m of ['Q', 'K', 'V', 'O'])
       this[m] = new TrainedLinear(parameters, prefix, m, R);
     for (const buffer of ['q', 'k', 'v', 'z', 'dq', 'dk', 'dv', 'dz'])

@@ -53,10 +53,10 @@ function sigmoidGradient(row, from, to, grads) {
   for (let s = from; s < to; ++s) grads[s - from] *= row[s] * (1 - row[s]);
 }
 
-/// The gradient of each attention function, in place.
+/// Whether the rows of each attention function sum to 1, and its gradient, in place.
 export const attentionGradients = {
-  softmax: softmaxGradient,
-  softmax_composed: softmaxGradient,
-  sigmoid: sigmoidGradient,
-  softmax_one: softmaxGradient,
+  softmax: {normalises: true, gradient: softmaxGradient},
+  softmax_composed: {normalises: true, gradient: softmaxGradient},
+  sigmoid: {normalises: false, gradient: sigmoidGradient},
+  softmax_one: {normalises: false, gradient: softmaxGradient},
 };

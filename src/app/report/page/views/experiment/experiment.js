@@ -9,11 +9,13 @@ import {
   app, chosen, example, go, headsOf, hidesCells, isLive, noModel, onlyGate, onlyHeads, prunedRuns,
   relation, run, task, trace,
 } from '../../state/state.js';
-import {attentionLayerName, costOf, lossWithout, pairCost, signed} from '../../parts/heads.js';
-import {chosenPicture, lockShown, lockedCell, patternCommand} from '../../parts/pattern.js';
+import {costOf, lossWithout, pairCost, signed} from '../../parts/heads.js';
+import {
+  chosenPicture, lockShown, lockedCell, patternCommand, typableTokens,
+} from '../../parts/pattern.js';
 import {answersAt, dial, logitsAt, oracleHint} from '../../parts/measure.js';
 import {curvePicture, methodNow, methodsOf} from '../../parts/curve.js';
-import {questionSentence, roleOfHead, spoken} from '../../parts/questions.js';
+import {roleOfHead, spoken} from '../../parts/questions.js';
 
 // ---- gates -----------------------------------------------------------------------------------
 
@@ -63,7 +65,7 @@ function gateOf(x) {
 const faders = () => el('div', null,
     run().attentionLayers.filter((layer) => layer.heads.length).map((layer) =>
       el('fieldset', {class: 'gates'},
-        el('legend', {class: 'small muted'}, attentionLayerName(layer)),
+        el('legend', {class: 'small muted'}, layer.title),
         headsOf().filter((x) => x.m === layer.index).map((x) => gateOf(x)))),
   );
 
@@ -133,12 +135,6 @@ function pairNode() {
 
 // ---- tokens ----------------------------------------------------------------------------------
 
-/// The tokens that can be typed: of a source where there is one.
-const typedNow = () => {
-  const {source, sourceLength, tokens, length} = example();
-  return Array.from(source ? source.slice(0, sourceLength) : tokens.slice(0, length));
-};
-
 /// A token drawn at random from the softmax of its logits.
 function drawnToken(logits) {
   const largest = Math.max(...logits);
@@ -156,7 +152,7 @@ function tokenField() {
   const {tokens, target_names: names} = task();
   const single = tokens.filter((words) => [...words].length > 1).length < 3;  // one for unknown
   const known = new Map(tokens.flatMap((words, v) => [[visible(words), v], [words, v]]));
-  const join = () => typedNow().map((v) => visible(tokens[v])).join(single ? '' : ' ');
+  const join = () => typableTokens().map((v) => visible(tokens[v])).join(single ? '' : ' ');
   const field = el('input', {
     id: 'typed', type: 'text', autocomplete: 'off', spellcheck: 'false',
     oninput: () => {
@@ -172,7 +168,7 @@ function tokenField() {
   const next = () => {
     if (!trace()?.logits) return;
     const token = drawnToken(logitsAt(trace(), example().length - 1, 0));
-    const before = typedNow();
+    const before = typableTokens();
     go({tokens: [...before.slice(before.length >= task().length ? 1 : 0), token]});
     field.value = join();
   };
@@ -226,7 +222,7 @@ export const benchView = {
     if (!isLive()) return main.append(noModel());
     const heads = headsOf().length > 0;
     main.append(
-      el('p', null, `${questionSentence()} This is the trained model: move a gate, hide an edge, ` +
+      el('p', null, `${task().question} This is the trained model: move a gate, hide an edge, ` +
         `${example().vectors ? '' : 'type tokens, '}and everything after it is computed again.`),
       dial({again: () => `headlab ablate ${run().name} --kind ${app.state.repl}`}),
       el('div', {class: 'columns'},

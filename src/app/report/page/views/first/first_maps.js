@@ -3,11 +3,11 @@
 // Read next: parts/head_card.js.
 import {digits} from '../../draw/charts.js';
 import {mapBitmap, remember} from '../../draw/draw.js';
-import {QUESTION_COLORS, button, choice, el, palette} from '../../draw/ui.js';
+import {QUESTION_COLORS, button, el, palette} from '../../draw/ui.js';
 import {
-  app, chosen, go, headsOf, isLive, run, stepSlider, task, timeSteps, trace,
+  FRESH, app, chosen, go, headsOf, isLive, run, runChoice, stepSlider, task, timeSteps, trace,
 } from '../../state/state.js';
-import {attentionLayerName, thumbnailOf} from '../../parts/heads.js';
+import {thumbnailOf} from '../../parts/heads.js';
 import {
   ablate, exampleTokens, isAblated, queryNow, roleOfHead, selectHead, spoken,
 } from '../../parts/questions.js';
@@ -97,7 +97,8 @@ function mapCell(x, peek) {
   }, label, el('span', {class: 'frame'}, canvas, row, el('span', {class: 'stamp'},
     el('span', null, 'ablated'))));
   const pill = button('', () => ablate(x), {class: 'pill', id: `pill-${x.at}`, tabindex: -1});
-  const node = el('div', {class: 'map-cell'}, map, pill);
+  const {title} = run().attentionLayers[x.m];
+  const node = el('div', {class: 'map-cell', title}, map, pill);
   const update = (side) => {
     const {isMain, color} = roleOfHead(x);
     const off = isAblated(x);
@@ -158,12 +159,6 @@ function stepDial() {
     all.map(({node}) => node))};
 }
 
-const runChoice = () => app.page.runs.length > 1 &&
-  choice('first-run', 'Run', app.page.runs.map((r, i) => [i + 1, r.name]), (v) => go({
-    run: Number(v), h: null, b: null, gates: {}, step: null, scene: 0, ex: 'typical', q: null,
-    tokens: [],
-  }), () => app.state.run);
-
 /// The ramps of the colours that occur.
 function mapLegend() {
   const roles = headsOf().map((x) => roleOfHead(x));
@@ -194,17 +189,14 @@ export function headMaps(peek, leave) {
   const dial = stepDial();
   const title = headsOf().length === 1 ? 'The head' : `All ${headsOf().length} heads`;
   const node = el('div', {class: 'heads-half'},
-    el('div', {class: 'heads-title'}, el('h3', null, title), runChoice(), dial.node),
+    el('div', {class: 'heads-title'}, el('h3', null, title), runChoice('first-run', FRESH),
+      dial.node),
     block, mapLegend());
   const update = () => {
     const wide = isNarrow() ? Math.min(isSmall() ? 8 : 4, mapColumns()) : mapColumns();
     const side = sideOf(wide, node.clientWidth || ROOM.width);
     block.style.gridTemplateColumns = `repeat(${wide}, ${side}px)`;
-    for (const cell of cells) {
-      cell.update(side);
-      remember(cell, 'title', () => cell.node.setAttribute('title', attentionLayerName(run()
-        .attentionLayers[cell.x.m])));
-    }
+    for (const cell of cells) cell.update(side);
     dial.update();
   };
   return {node, block, update, cells};

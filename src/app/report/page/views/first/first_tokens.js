@@ -3,6 +3,7 @@
 import {range} from '../../engine/numbers.js';
 import {byId, el, say, visible} from '../../draw/ui.js';
 import {example, go, isLive, task} from '../../state/state.js';
+import {typableTokens} from '../../parts/pattern.js';
 import {queryNow, unitOf} from '../../parts/questions.js';
 
 export const isTyped = (row) =>
@@ -32,8 +33,7 @@ function refuseToken(words) {
 }
 
 function replaceToken(row, at, words) {
-  const {source, sourceLength, tokens, length} = example();
-  const all = Array.from(source ? source.slice(0, sourceLength) : tokens.slice(0, length));
+  const all = typableTokens();
   const token = typedToken(words, all[at]);
   if (token < 0) refuseToken([...words].at(-1) ?? '');
   if (token < 0) return false;

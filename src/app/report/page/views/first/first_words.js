@@ -9,7 +9,7 @@ import {listed} from '../../parts/task_words.js';
 import {countsNow, countsWithout, guessShare} from '../../parts/counts.js';
 import {isGuessing, isUntrained} from '../../parts/head_words.js';
 import {
-  isAblated, ownersOfQuestions, queryNow, questionSentence, questions, roleOfHead, spoken, unitOf,
+  isAblated, ownersOfQuestions, queryNow, questions, roleOfHead, spoken, unitOf,
 } from '../../parts/questions.js';
 import {answerCounts, severalTargets} from './first_state.js';
 import {feeder, stepRow} from './first_steps.js';
@@ -48,7 +48,7 @@ export function factsOfScreen() {
     unknown: asked.every(({role}) => role.kind === 'unknown'),
     shared: asked.find(({main}) => main.length > 1),
     share: off.length || step != null ? null : ownersShare(owners, base.accuracy),
-    answers: answerCounts(), typed: app.state.tokens.length > 0, question: questionSentence(),
+    answers: answerCounts(), typed: app.state.tokens.length > 0, question: task().question,
     untrained: isUntrained(), imported: Boolean(run().config.imported),
     guess: isStored() ? null : guessShare(), base,
     now: off.length ? countsNow() : base, several: severalTargets(), why: stepRow()?.because ?? '',

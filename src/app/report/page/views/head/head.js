@@ -16,7 +16,6 @@ import {
 } from '../../state/state.js';
 import {onCounted} from '../../parts/counts.js';
 import {cardClass, cardNodes} from '../../parts/head_card.js';
-import {attentionLayerName} from '../../parts/heads.js';
 import {headName, spoken} from '../../parts/questions.js';
 import {flowPicture} from './head_flow.js';
 import {knownBars} from '../../parts/stored.js';
@@ -283,7 +282,7 @@ export const headView = {
   build(main) {
     const size = () => ['queries', 'keys'].map((side) => tokensOf(chosen().m)[side].length);
     const title = () => [
-      `Head ${chosen().at}`, attentionLayerName(run().attentionLayers[chosen().m]),
+      `Head ${chosen().at}`, run().attentionLayers[chosen().m].title,
       `example ${exampleIndex()}`,
       ...(app.state.step != null ? [`step ${app.state.step}`] : []),
     ].join(', ');

@@ -113,8 +113,8 @@ const divisionNodes = ({divisions = [], command}) =>
 function curveNodes(again) {
   const {enough, figures} = run().facts;
   return [
-    enough.length > 0 &&
-      tableOf('How many heads are enough', ['heads', 'enough for', 'because'], enough),
+    enough.rows.length > 0 &&
+      tableOf('How many heads are enough', ['heads', 'enough for', 'because'], enough.rows),
     ...figures.curve.plots.map((_, i) =>
       figure((width) => curvePicture(width, i), {
         id: i ? `curve-${i}` : 'curve', most: 760, again,

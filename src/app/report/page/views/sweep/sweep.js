@@ -6,7 +6,7 @@ import {digits, grouped} from '../../draw/charts.js';
 import {
   QUESTION_COLORS, choice, code, dynamic, el, explained, figure, link, note, palette, tableOf,
 } from '../../draw/ui.js';
-import {UNCHANGED, app, go} from '../../state/state.js';
+import {FRESH, app, go} from '../../state/state.js';
 import {listed} from '../../parts/task_words.js';
 import {spoken} from '../../parts/questions.js';
 import {
@@ -14,7 +14,6 @@ import {
 } from '../../parts/sweep_words.js';
 
 const MOST_TRIALS = 12;  // of a group that are shown with their maps
-const FRESH = {...UNCHANGED, h: null, b: null, ex: 'typical', q: null, k: null};
 
 // ---- the chosen family and group ---------------------------------------------------------------
 
