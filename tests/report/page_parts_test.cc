@@ -62,11 +62,12 @@ Json sweep_of(const std::map<Index, std::vector<double>>& diversities) {
 
 TEST(Diversity, HasIntervalsOverTheSeedsOfASweep) {
   Json sweep = sweep_of({{4, {0.3, 0.33, 0.27}}, {2, {0.1, 0.12, 0.08}}});
-  const Json undecided = Json::object({{"name", "heads=2+1"},
-                                       {"model", Json::object({{"heads", "2+1"}})},
-                                       {"diversities", Json::array()},
-                                       {"diversity", Json::object({{"mean", 0.9}})}});
-  sweep["groups"].push_back(undecided);
+  for (const char* heads : {"2+1", ""}) {  // layers that differ, and no layers
+    sweep["groups"].push_back(Json::object({{"name", "other"},
+                                            {"model", Json::object({{"heads", heads}})},
+                                            {"diversities", Json::array()},
+                                            {"diversity", Json::object({{"mean", 0.9}})}}));
+  }
   const Json drawn = diversity_facts(Json::object({{"sweep", sweep}, {"runs", Json::array()}}));
   EXPECT_EQ(drawn.at("sentence").string(),
             "Diversity for each number of heads: 2: 0.100 (0.050 to 0.150), 4: 0.300 (0.250 to "

@@ -25,8 +25,9 @@ struct Diversity {
 std::optional<Index> heads_of_group(const Json& group) {
   const Json& heads = group.at("model").at("heads");
   if (heads.is_number()) return heads.integer();
-  const bool is_one = heads.string().find_first_not_of("0123456789") == std::string::npos;
-  return is_one ? std::optional<Index>(std::stoll(heads.string())) : std::nullopt;
+  const std::string& words = heads.string();  // "" without layers, "2+1" if layers differ
+  const bool is_one = !words.empty() && words.find_first_not_of("0123456789") == std::string::npos;
+  return is_one ? std::optional<Index>(std::stoll(words)) : std::nullopt;
 }
 
 std::vector<Diversity> over_seeds(const Json& sweep) {
