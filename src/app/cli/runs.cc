@@ -5,6 +5,7 @@
 #include <set>
 
 #include "app/cli/commands.h"
+#include "headlab/lab/results/fields.h"
 #include "headlab/lab/results/stored_json.h"
 #include "lab/runs/run_folder.h"
 
@@ -70,70 +71,93 @@ std::string remarks(const Run& run, const std::vector<std::string>& outdated) {
   return join(parts, "; ");
 }
 
-Json describe(const fs::path& path) {
+/// A run in the list.
+struct ListedRun {
+  std::string path, task;
+  Index heads = 0, parameters = 0, step = 0, steps = 0;
+  std::int64_t seed = 0;
+  Json loss{}, accuracy{};  // of the last step; null if it was not evaluated there
+  std::string remarks, parent;
+  std::vector<std::string> outdated;  // files of results that describe other weights
+  Json settings = Json::object();
+};
+
+ListedRun describe(const fs::path& path) {
   const Run run = open_run(path, Access::look);
   const std::vector<Json> log = read_log(metrics_file(run), identity_of(run.config));
   const std::vector<std::string> outdated = outdated_results(run);
-  return Json::object({{"run", path.string()},
-                       {"task", run.config.task.substr(0, run.config.task.find(':'))},
-                       {"heads", std::ssize(all_heads(run.model))},
-                       {"parameters", run.model.parameter_count()},
-                       {"step", run.step},
-                       {"steps", run.config.train.steps},
-                       {"seed", run.config.train.seed},
-                       {"loss", in_log(log, run.step, "loss")},
-                       {"accuracy", in_log(log, run.step, "accuracy")},
-                       {"parent", run.config.parent},
-                       {"settings", settings_json(run.config)},
-                       {"outdated", outdated},
-                       {"remarks", remarks(run, outdated)}});
+  return {.path = path.string(),
+          .task = run.config.task.substr(0, run.config.task.find(':')),
+          .heads = std::ssize(all_heads(run.model)),
+          .parameters = run.model.parameter_count(),
+          .step = run.step,
+          .steps = run.config.train.steps,
+          .seed = run.config.train.seed,
+          .loss = in_log(log, run.step, "loss"),
+          .accuracy = in_log(log, run.step, "accuracy"),
+          .remarks = remarks(run, outdated),
+          .parent = run.config.parent,
+          .outdated = outdated,
+          .settings = settings_json(run.config)};
 }
 
-/// Returns the facts of each run, or the reason why it cannot be read.
-std::vector<Json> describe_all(const std::vector<fs::path>& paths) {
-  std::vector<Json> facts(paths.size());
+/// A run, or the reason why it is left out.
+struct Described {
+  std::optional<ListedRun> run{};
+  std::string error{};
+};
+
+std::vector<Described> describe_all(const std::vector<fs::path>& paths) {
+  std::vector<Described> all(paths.size());
   parallel_for(std::ssize(paths), [&](Index i) {
     try {
-      facts[i] = describe(paths[i]);
+      all[i].run = describe(paths[i]);
     } catch (const Error& error) {
-      facts[i] = error.what();
+      all[i].error = error.what();
     }
   });
-  return facts;
+  return all;
 }
 
-Table runs_table() {
-  Table table{
-      "runs",
-      {Column("run", "run", "its folder").no_legend(),
-       Column("task", "task", "task of the run").no_legend(),
-       Column("heads", "heads", "number of heads").no_legend(),
-       Column("parameters", "parameters", "number of parameters")
-           .shown_as(Form::grouped)
-           .no_legend(),
-       Column("step", "step", "steps trained so far").no_legend(),
-       Column("steps", "of", "steps in all").no_legend(),
-       Column("seed", "seed", "random seed of the run").no_legend(),
-       Column("loss", "loss", "held out, nats per target").no_legend(),
-       Column("accuracy", "accuracy", "share of targets that are right").fixed(4).no_legend(),
-       Column("remarks", "remarks", "remarks").no_legend()}};
+Table runs_table(const std::vector<ListedRun>& runs = {}) {
+  using Row = ListedRun;
+  Fields<Row> fields;
+  fields.add(Column("run", "run", "its folder").no_legend(), &Row::path);
+  fields.add(Column("task", "task", "task of the run").no_legend(), &Row::task);
+  fields.add(Column("heads", "heads", "number of heads").no_legend(), &Row::heads);
+  fields.add(Column("parameters", "parameters", "number of parameters")
+                 .shown_as(Form::grouped)
+                 .no_legend(),
+             &Row::parameters);
+  fields.add(Column("step", "step", "steps trained so far").no_legend(), &Row::step);
+  fields.add(Column("steps", "of", "steps in all").no_legend(), &Row::steps);
+  fields.add(Column("seed", "seed", "random seed of the run").no_legend(), &Row::seed);
+  fields.add(Column("loss", "loss", "held out, nats per target").no_legend(), &Row::loss);
+  fields.add(Column("accuracy", "accuracy", "share of targets that are right").fixed(4).no_legend(),
+             &Row::accuracy);
+  fields.add(Column("remarks", "remarks", "remarks").no_legend(), &Row::remarks);
+  fields.add(Column("parent", "parent", "the run from which it was pruned").hidden(), &Row::parent);
+  fields.add(Column("outdated", "outdated", "files that describe earlier weights").hidden(),
+             &Row::outdated);
   RunConfig config;
   const Settings settings = user_settings_of(config);
   for (const Setting& setting : settings.all()) {
     if (setting.shorthand) continue;
-    table.columns.push_back(
-        Column("settings." + setting.name, setting.name, setting.help).hidden());
+    fields.add(Column("settings." + setting.name, setting.name, setting.help).hidden(),
+               [name = setting.name](const Row& row) {
+                 const Json* value = row.settings.find(name);
+                 return value == nullptr ? Json() : *value;
+               });
   }
-  return table;
+  return fields.table({.name = "runs"}, runs);
 }
 
 /// Returns the table of the runs in these folders, and the number of runs that cannot be read.
-Output listed_runs(Json all, Index unread, const std::vector<std::string>& folders) {
-  Result found{.about = stamped({{"runs", std::move(all)}, {"unread", unread}})};
-  found.tables = {table_of(found.about, runs_table())};
-  found.tables[0].rows_in_about = true;
+Output listed_runs(const std::vector<ListedRun>& all, Index unread,
+                   const std::vector<std::string>& folders) {
+  const Result found{.about = stamped({{"unread", unread}}), .tables = {runs_table(all)}};
   Output output = output_of(found);
-  if (found.about.at("runs").items().empty()) {
+  if (all.empty()) {
     output.text = text("there is no run ", unread > 0 ? "that can be read " : "", "below ",
                        join(folders, ", "), "\n");
   }
@@ -156,30 +180,30 @@ Output runs(Invocation& call) {
   picture.units();
   std::vector<std::string> folders = call.positionals();
   if (folders.empty()) folders = {"runs"};
-  Json all = Json::array();
+  std::vector<ListedRun> all;
   std::vector<RunLosses> losses;
   std::set<fs::path> found_runs;
   Index unread = 0;
   for (const std::string& folder : folders) find_runs(folder, found_runs, unread);
   const std::vector<fs::path> paths(found_runs.begin(), found_runs.end());
-  std::vector<Json> facts = describe_all(paths);
+  std::vector<Described> described = describe_all(paths);
   for (std::size_t i = 0; const fs::path& path : paths) {
-    Json& run = facts[i++];
+    Described& one = described[i++];
     std::size_t position = 0;
-    if (!run.is_string() && call.json() && !valid_utf8(path.string(), position)) {
-      run = "its name is not UTF-8, so it has no place in JSON";
+    if (one.run && call.json() && !valid_utf8(path.string(), position)) {
+      one = {.error = "its name is not UTF-8, so it has no place in JSON"};
     }
-    if (run.is_string()) {
+    if (!one.run) {
       ++unread;
-      note(text("note: ", path.string(), " is left out: ", run.string()));
+      note(text("note: ", path.string(), " is left out: ", one.error));
       continue;
     }
-    all.push_back(std::move(run));
+    all.push_back(std::move(*one.run));
     if (picture.wanted()) {
       losses.push_back(losses_of(path.filename().string(), read_log(path / "metrics.jsonl")));
     }
   }
-  return with_picture(call, picture, listed_runs(std::move(all), unread, folders),
+  return with_picture(call, picture, listed_runs(all, unread, folders),
                       [&](double units) { return losses_figure(losses, units); });
 }
 
