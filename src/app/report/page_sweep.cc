@@ -58,91 +58,23 @@ Json maps_of(const PageTrial& trial, PageBlocks& blocks) {
   return maps;
 }
 
-/// Groups that differ in heads alone, by their indices; or all groups, without a name.
-struct Family {
-  std::string name;
-  std::vector<std::size_t> groups{};
-};
-
-/// Returns the families in the order of their first groups; one of all groups if no two groups
-/// differ in heads alone.
-std::vector<Family> families_of(const std::vector<SweepGroup>& groups) {
-  std::vector<Family> families;
-  Family all;
-  for (std::size_t i = 0; i < groups.size(); ++i) {
-    auto family = std::ranges::find(families, groups[i].family, &Family::name);
-    if (family == families.end()) {
-      family = families.insert(family, Family{groups[i].family});
-    }
-    family->groups.push_back(i);
-    all.groups.push_back(i);
-  }
-  return families.size() < groups.size() ? families : std::vector<Family>{all};
-}
-
-std::size_t lowest_loss(const SweepReport& report, const Family& family) {
-  const auto loss = [&](std::size_t group) {
-    const double mean = report.groups[group].loss.mean;
-    return std::isnan(mean) ? std::numeric_limits<double>::infinity() : mean;
-  };
-  return *std::ranges::min_element(family.groups, {}, loss);
-}
-
-/// Returns the sentences on all settings, such as layers or norm, one after the other.
-std::string on_settings(const SweepReport& report, std::string SettingComparison::*sentence) {
-  std::vector<std::string> sentences;
-  for (const SettingComparison& one : report.settings) sentences.push_back(one.*sentence);
-  return join(sentences, " ");
-}
-
-/// Returns the conclusion on a family that has no comparison of numbers of heads.
-std::string conclusion_without_heads(const SweepReport& report, const Family& family) {
-  const bool has_settings = report.comparisons.empty() && !report.settings.empty();
-  if (has_settings) return on_settings(report, &SettingComparison::conclusion);
-  if (family.groups.size() == 1) {
-    const std::size_t seeds = report.groups[family.groups[0]].seeds.size();
-    return text("One group of ", seeds, seeds == 1 ? " seed." : " seeds.");
-  }
-  return text(family.groups.size(), " groups; ", report.groups[lowest_loss(report, family)].name,
-              " has the lowest mean loss.");
-}
-
 /// Returns the loss of a family against its numbers of heads; null if it has only one.
-Json figure_of(const SweepReport& report, const Family& family) {
+Json figure_of(const SweepReport& report, const std::vector<std::size_t>& groups) {
   SweepReport part;
-  for (const std::size_t group : family.groups) part.groups.push_back(report.groups[group]);
-  const bool is_whole = family.groups.size() == report.groups.size();
+  for (const std::size_t group : groups) part.groups.push_back(report.groups[group]);
+  const bool is_whole = groups.size() == report.groups.size();
   const SweepReport& drawn = is_whole ? report : part;
   return differs_in_heads(drawn) ? sweep_figure(drawn).data : Json();
-}
-
-/// Returns a family; the group that opens it is the one that is enough, otherwise the best.
-Json family_facts(const SweepReport& report, const Family& family, bool several) {
-  const auto compared =
-      std::ranges::find(report.comparisons, family.name, &SweepComparison::family);
-  const bool has_heads = compared != report.comparisons.end();
-  const bool is_about_settings = report.comparisons.empty();
-  const std::string conclusion =
-      has_heads ? compared->conclusion : conclusion_without_heads(report, family);
-  std::string reason = is_about_settings ? on_settings(report, &SettingComparison::reason) : "";
-  if (has_heads) reason = compared->reason;
-  const std::size_t opening =
-      has_heads ? compared->enough.value_or(compared->best) : lowest_loss(report, family);
-  return Json::object({{"name", family.name},
-                       {"groups", family.groups},
-                       {"opening", opening},
-                       {"conclusion", (several ? family.name + ": " : "") + conclusion},
-                       {"reason", reason},
-                       {"figure", figure_of(report, family)}});
 }
 
 }  // namespace
 
 Json families_facts(const SweepReport& report) {
-  const std::vector<Family> families = families_of(report.groups);
   Json facts = Json::array();
-  for (const Family& family : families) {
-    facts.push_back(family_facts(report, family, families.size() > 1));
+  for (const SweepFamily& family : families_of(report)) {
+    Json one = Json(family);
+    one["figure"] = figure_of(report, family.groups);
+    facts.push_back(std::move(one));
   }
   return facts;
 }

@@ -129,6 +129,7 @@ Result sweep_shape() {
   Json keys = to_json(group);
   keys["model"] = Json::object({{"settings", Json()}});
   shape.about["groups"] = Json::Array{std::move(keys)};
+  shape.about["families"] = Json::Array{to_json(SweepFamily())};
   return shape;
 }
 

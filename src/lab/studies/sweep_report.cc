@@ -256,11 +256,24 @@ static Table roles_of(const SweepReport& report) {
   return roles;
 }
 
+/// Returns the sentences on families of which no table has a comparison; "" if there are none.
+static std::string uncompared_text(const SweepReport& report) {
+  if (!report.settings.empty()) return "";
+  std::string said;
+  for (const SweepFamily& family : families_of(report)) {
+    const bool is_compared =
+        std::ranges::count(report.comparisons, family.name, &SweepComparison::family) > 0;
+    if (!is_compared) said += family.conclusion + "\n";
+  }
+  return said;
+}
+
 Result result_of(const SweepReport& report) {
   Result found{.about = stamped({{"cells", report.trials},
                                  {"missing", report.missing},
                                  {"failed", report.failed},
-                                 {"groups", report.groups}})};
+                                 {"groups", report.groups},
+                                 {"families", families_of(report)}})};
   found.tables.push_back(table_of(
       found.about,
       {"groups",
@@ -275,6 +288,7 @@ Result result_of(const SweepReport& report) {
         interval_column("specialization", "own a head",
                         "share of relations with their own head; no head counts twice")}}));
   found.tables.back().rows_in_about = true;
+  found.tables.back().note = uncompared_text(report);
   found.tables.push_back(seeds_of(report));
   found.tables.push_back(roles_of(report));
   if (!report.comparisons.empty() || report.groups.empty()) {

@@ -225,6 +225,21 @@ struct SweepReport {
 };
 Result result_of(const SweepReport& report);
 
+/// Groups that differ in heads alone, or all groups if no two do, and what is concluded about them.
+struct SweepFamily {
+  std::string name{};
+  std::vector<std::size_t> groups{};   // indices
+  std::size_t opening = 0;             // the group with as many heads as are used, or the best
+  std::string conclusion{}, reason{};  // sentences
+
+  void members(auto&& f) {
+    f("name", name), f("groups", groups), f("opening", opening);
+    f("conclusion", conclusion), f("reason", reason);
+  }
+};
+/// Returns the families in the order of their first groups.
+std::vector<SweepFamily> families_of(const SweepReport& report);
+
 /// Reads the finished trials below `folder`. Errors: those of trial_state; damaged files.
 SweepReport collect_sweep(const std::filesystem::path& folder,
                           const std::vector<SweepTrial>& trials);
