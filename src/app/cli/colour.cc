@@ -44,6 +44,7 @@ const char* colour_of(Tone tone) {
       return kRed;
     case Tone::open:
       return kYellow;
+    case Tone::command:
     case Tone::none:
       break;
   }

@@ -50,6 +50,9 @@ Output output_of(const Result& result, const std::string& words = "");
 /// Adds a key to the JSON of a result. Error if a table has this name, because its rows would be
 /// lost.
 void add_fact(Output& output, const std::string& key, Json value);
+/// Returns the line with the command that reproduces a result, and below it a shell comment if
+/// given.
+TonedText command_text(const std::string& command, const std::string& comment = "");
 /// Returns a result that ends with the command that reproduces it, and a shell comment if given.
 Output reproducible(const Invocation& call, Output output, const std::string& comment = "");
 Output reproducible(const Invocation& call, const Result& result, const std::string& words = "");

@@ -85,15 +85,16 @@ std::vector<std::string> flags_with_values(const std::vector<std::string>& words
   return parts;
 }
 
+constexpr std::size_t kWidest = 78;  // of a command line: two columns are for " \"
+
 /// Returns a command line folded into several lines that a shell reads as one. Lines end between
 /// flags, or between words if a flag with its values is too long for a line.
 std::string folded_command(std::string_view line) {
-  constexpr std::size_t kWidth = 78;  // two columns are for " \"
   const std::string indent(4, ' ');
   std::vector<std::string> lines(1);
   const auto add = [&](const std::string& part) {
     const bool is_first = lines.back().empty();
-    const bool fits = lines.back().size() + 1 + part.size() <= kWidth;
+    const bool fits = lines.back().size() + 1 + part.size() <= kWidest;
     if (is_first) {
       lines.back() = part;
     } else if (fits) {
@@ -103,7 +104,7 @@ std::string folded_command(std::string_view line) {
     }
   };
   for (const std::string& part : flags_with_values(words_of_line(line))) {
-    if (indent.size() + part.size() <= kWidth) {
+    if (indent.size() + part.size() <= kWidest) {
       add(part);
       continue;
     }
@@ -112,37 +113,17 @@ std::string folded_command(std::string_view line) {
   return join(lines, " \\\n");
 }
 
-/// Returns the text with its command lines ("command: ...") folded. A comment after a command, such
-/// as "  # DIR exists now", gets a line of its own.
-std::string with_folded_commands(const std::string& shown) {
-  constexpr std::size_t kWidth = 80;
-  std::vector<std::string> lines = texts_of(split(shown, '\n'), std::identity());
-  for (std::string& line : lines) {
-    const bool is_folded = line.find('\\') != line.npos;
-    if (!line.starts_with("command: ") || is_folded) continue;
-    const std::size_t end = std::min(line.find("  # "), line.size());
-    const std::string comment = line.substr(end);
-    line.resize(end);
-    if (line.size() > kWidth - 2) line = folded_command(line);
-    if (!comment.empty()) line += "\n" + comment;
-  }
-  return join(lines, "\n");
-}
-
-/// Returns words of a result for a terminal.
-std::string shown_words(const std::string& words, bool quotes_data) {
-  if (!quotes_data) return harmless(with_folded_commands(as_typed(words)), true);
-  std::vector<std::string> lines = texts_of(split(words, '\n'), std::identity());
-  for (std::string& line : lines) {
-    if (line.starts_with("command: ")) line = as_typed(line);
-  }
-  return harmless(with_folded_commands(join(lines, "\n")), true);
+/// Returns a piece of a result for a terminal.
+std::string shown_words(const TonedText::Piece& piece, bool quotes_data) {
+  if (piece.tone != Tone::command) return quotes_data ? piece.words : as_typed(piece.words);
+  const std::string line = as_typed(piece.words);
+  return line.size() > kWidest ? folded_command(line) : line;
 }
 
 TonedText shown_text(const Output& output) {
   TonedText shown;
-  for (const auto& [words, tone] : output.text.pieces()) {
-    shown += TonedText(shown_words(words, output.quotes_data), tone);
+  for (const TonedText::Piece& piece : output.text.pieces()) {
+    shown += TonedText(harmless(shown_words(piece, output.quotes_data), true), piece.tone);
   }
   return shown;
 }

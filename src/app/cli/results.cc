@@ -21,9 +21,14 @@ void add_fact(Output& output, const std::string& key, Json value) {
   output.json[key] = std::move(value);
 }
 
+TonedText command_text(const std::string& command, const std::string& comment) {
+  const std::string below = comment.empty() ? "\n" : "\n  # " + comment + "\n";
+  return TonedText("command: " + command, Tone::command) + below;
+}
+
 Output reproducible(const Invocation& call, Output output, const std::string& comment) {
   add_fact(output, "command", call.again());
-  output.text += "command: " + call.again() + comment + "\n";
+  output.text += command_text(call.again(), comment);
   return output;
 }
 

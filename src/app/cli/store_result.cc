@@ -181,7 +181,7 @@ void keep_as(const fs::path& file, Output& output) {
 }
 
 std::string replaced_text(const fs::path& folder) {
-  return text("  # ", harmless(folder.string()),
+  return text(harmless(folder.string()),
               " exists now: add --force to replace it, or choose another --out");
 }
 

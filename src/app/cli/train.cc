@@ -106,15 +106,14 @@ Output train_result(const Run& run, const TrainResult& trained, const std::strin
       trained.tokens_per_s > 0
           ? text(", ", grouped(static_cast<Index>(trained.tokens_per_s)), " tokens/s")
           : "";
-  return {.json = std::move(json),
-          .text =
-              text(text_of(Result{.tables = {target_table(trained.held_out)}},
-                           {.width = stdout_width()}),
-                   bits, "\n", run.path.string(), ": ", trained.steps, " steps, seed ",
-                   run.config.train.seed, speed, "\n",
-                   trained.ended.empty() ? "" : "ended early: " + trained.ended + "\n",
-                   data.empty() ? "" : "data: " + data + "\n",
-                   command.empty() ? "" : "command: " + command + replaced_text(run.path) + "\n")};
+  TonedText shown =
+      text(text_of(Result{.tables = {target_table(trained.held_out)}}, {.width = stdout_width()}),
+           bits, "\n", run.path.string(), ": ", trained.steps, " steps, seed ",
+           run.config.train.seed, speed, "\n",
+           trained.ended.empty() ? "" : "ended early: " + trained.ended + "\n",
+           data.empty() ? "" : "data: " + data + "\n");
+  if (!command.empty()) shown += command_text(command, replaced_text(run.path));
+  return {.json = std::move(json), .text = shown};
 }
 
 /// Returns the result. An empty `command` means that no command reproduces the run; `said` becomes

@@ -97,8 +97,9 @@ const char* name_of(Form form);
 Json to_json(const Column& column);
 Column column_of(const Json& description);
 
-/// Meaning of a conclusion for its reader, shown as a colour on a terminal.
-enum class Tone { none, good, bad, open };
+/// Meaning of words for their reader: conclusions are shown in colours on a terminal, and the
+/// command that reproduces a result is folded.
+enum class Tone { none, good, bad, open, command };
 
 /// Value of a cell with its tone.
 struct Toned {
