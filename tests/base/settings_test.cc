@@ -201,12 +201,13 @@ TEST_F(EveryKind, CanBeJoinedToAnotherTable) {
   EXPECT_EQ(all.find("none"), nullptr);
 }
 
-TEST_F(EveryKind, HasHelpAndAPlaceholder) {
+TEST_F(EveryKind, HasHelpAndSaysWhatAValueIs) {
   for (const Setting& setting : settings_.all()) {
     EXPECT_NE(setting.help, "") << setting.name;
-    EXPECT_NE(setting.placeholder, "") << setting.name;
+    EXPECT_NE(setting.placeholder.empty(), setting.choices.empty()) << setting.name;
   }
-  EXPECT_EQ(settings_.find("shade")->placeholder, "light|medium|dark");
+  const std::vector<std::string> shades = {"light", "medium", "dark"};
+  EXPECT_EQ(settings_.find("shade")->choices, shades);
 }
 
 }  // namespace settings_tests

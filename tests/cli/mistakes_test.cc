@@ -241,7 +241,8 @@ TEST_F(FoldersOfRuns, AreAnsweredWithTheirRunsByEveryCommand) {
                                     "train --from group", "train --resume group"};
   for (const Command& command : commands()) {
     const bool takes_run =
-        command.positionals.starts_with("RUN") || command.positionals.starts_with("[RUN");
+        !command.positionals.empty() &&
+        std::ranges::count(command.positionals[0].names, "RUN", &Placeholder::name) > 0;
     const auto flags = more.find(command.name);
     if (takes_run) {
       lines.push_back(text(command.name, " group", flags == more.end() ? "" : flags->second));

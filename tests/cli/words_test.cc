@@ -223,18 +223,22 @@ struct Options {
   }
 };
 
+using Arguments = std::vector<Positional>;
+const Positional kRun{.names = {{"RUN", ValueKind::run}}};
+const Positional kMoreRuns{.names = kRun.names, .times = Positional::Times::repeated};
+
 /// Options as a command parses them.
 struct Call {
   Command command;
   Invocation invocation;
-  Call(Options& options, const Words& words, const char* positionals = "")
+  Call(Options& options, const Words& words, const Arguments& positionals = {})
       : command{"example", "train", "a summary", "headlab example", positionals, nullptr},
         invocation(command, words) {
     invocation.read(options.settings());
   }
 };
 
-Words parse(Options& options, const Words& words, const char* positionals = "") {
+Words parse(Options& options, const Words& words, const Arguments& positionals = {}) {
   return Call(options, words, positionals).invocation.positionals();
 }
 
@@ -256,8 +260,19 @@ TEST(Arguments, SwitchesAreSetAndCleared) {
 
 TEST(Arguments, PositionalsStandAnywhere) {
   Options options;
-  EXPECT_EQ(parse(options, {"a", "--loud", "b"}, "RUN RUN"), (Words{"a", "b"}));
-  EXPECT_EQ(parse(options, {"a", "--loud", "b"}, "RUN [RUN ...]"), (Words{"a", "b"}));
+  EXPECT_EQ(parse(options, {"a", "--loud", "b"}, {kRun, kRun}), (Words{"a", "b"}));
+  EXPECT_EQ(parse(options, {"a", "--loud", "b"}, {kRun, kMoreRuns}), (Words{"a", "b"}));
+}
+
+TEST(Arguments, AreMissingOrTooManyOnlyWhereTheyAreCounted) {
+  Options options;
+  EXPECT_THROW(parse(options, {"a"}, {kRun, kRun}), UsageError);
+  EXPECT_THROW(parse(options, {"a", "b"}, {kRun}), UsageError);
+  EXPECT_EQ(parse(options, {}, {kMoreRuns}), Words{});
+  const Positional shell{.choices = {"bash", "zsh"}, .times = Positional::Times::optional};
+  EXPECT_EQ(parse(options, {}, {shell}), Words{});
+  EXPECT_EQ(argument_form(shell), "[bash|zsh]");
+  EXPECT_EQ(argument_form(kMoreRuns), "[RUN ...]");
 }
 
 TEST(Arguments, AFlagIsNoValue) {
@@ -269,7 +284,7 @@ TEST(Arguments, AFlagIsNoValue) {
 
 TEST(Arguments, KnowWhatWasGiven) {
   Options options;
-  const Call call(options, {"--some-count=3", "a", "--loud", "b"}, "RUN RUN");
+  const Call call(options, {"--some-count=3", "a", "--loud", "b"}, {kRun, kRun});
   EXPECT_TRUE(call.invocation.given("some_count"));
   EXPECT_TRUE(call.invocation.given("loud"));
   EXPECT_FALSE(call.invocation.given("name"));
@@ -279,7 +294,7 @@ TEST(Arguments, CanBeGivenAgain) {
   Options options;
   const Words words = {"a b",    "--json", "--name",        "x", "--threads", "1",
                        "--loud", "c",      "--some-count=3"};
-  const Call call(options, words, "RUN RUN");
+  const Call call(options, words, {kRun, kRun});
   EXPECT_EQ(call.invocation.again(), "headlab example 'a b' --name x --loud c --some-count=3");
 }
 
@@ -359,7 +374,7 @@ TEST(OwnProgram, NamesItselfAndHasCommandsOfItsOwn) {
     std::vector<char*> values;
     for (std::string& word : words) values.push_back(word.data());
     Additions additions;
-    if (own) additions.commands = {{"hello", "train", "greets", "headlab hello", "", hello}};
+    if (own) additions.commands = {{"hello", "train", "greets", "headlab hello", {}, hello}};
     testing::internal::CaptureStdout();
     run_program(static_cast<int>(values.size()), values.data(), additions);
     return testing::internal::GetCapturedStdout();

@@ -17,9 +17,9 @@ struct AblateFlags {
 
   Flags settings() {
     Flags s;
-    s.string("kind", kind, "replacement of the head output",
-             join(texts_of(ablation_table(), &AblationEntry::name), "|"));
-    s.naming(ValueKind::heads, "head", heads, "ablate only these, together", "LAYER.HEAD[,...]");
+    s.naming(ValueKind::other, "kind", kind, "replacement of the head output",
+             {.choices = texts_of(ablation_table(), &AblationEntry::name)});
+    s.naming(ValueKind::heads, "head", heads, "ablate only these, together", {.several = true});
     s.boolean("pairs", pairs, "ablate pairs of heads too");
     s.boolean("truth_edges", truth_edges, "mask the ground-truth edges, and random ones");
     task.add_to(s);

@@ -205,9 +205,11 @@ const Command* command_with_flag(const std::string& flag) {
 }
 
 std::string call_of(const Command& command) {
-  std::string argument = command.positionals.substr(0, command.positionals.find_first_of(" |"));
-  std::erase_if(argument, [](char c) { return c == '[' || c == ']'; });
-  return text(program_call(), " ", command.name, argument.empty() ? "" : " ", argument);
+  const std::string call = text(program_call(), " ", command.name);
+  if (command.positionals.empty()) return call;
+  const Positional& first = command.positionals[0];
+  if (first.names.empty()) return text(call, " ", first.choices[0]);
+  return text(call, " ", first.names[0].name);
 }
 
 std::string call_for_word(const std::string& word) {

@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <set>
-#include <sstream>
 #include <system_error>
 
 #include "app/cli/commands.h"
@@ -101,7 +100,7 @@ void Invocation::read(const Flags& own, const Flags& more, const std::string& mo
   settings_.append(more);
   const bool shows_tables = has_tables(command_);
   if (!shows_tables) refuse_table_flags();
-  settings_.append(common_.settings(shows_tables));
+  settings_.append(common_.settings(shows_tables, settings_.takes_several_threads));
   if (common_.help) throw help(more_help);
   check_words();
   std::set<std::string> seen;
@@ -173,7 +172,7 @@ void Invocation::set(const Setting& setting, const Argument& argument) const {
   } else if (argument.value) {
     value = *argument.value;
   } else {
-    throw UsageError(text(argument.flag, " needs a value: ", setting.placeholder), help);
+    throw UsageError(text(argument.flag, " needs a value: ", value_form(setting)), help);
   }
   if (value.empty()) {  // most likely an unset variable
     throw UsageError(text(argument.flag, " needs a value, and got an empty one"), help);
@@ -209,13 +208,14 @@ void Invocation::add_positional(const std::string& word, bool follows_end) {
 }
 
 void Invocation::check_positionals() const {
-  std::istringstream wanted(command_.positionals);
   std::size_t count = 0;
-  for (std::string name; wanted >> name; ++count) {
-    if (name[0] == '[' && name.back() != ']') return;  // more may follow
-    if (name[0] != '[' && (count == positionals_.size() || positionals_[count].empty())) {
-      throw UsageError("missing argument " + name, example());
+  for (const Positional& wanted : command_.positionals) {
+    if (wanted.times == Positional::Times::repeated) return;
+    const bool is_missing = count == positionals_.size() || positionals_[count].empty();
+    if (wanted.times == Positional::Times::once && is_missing) {
+      throw UsageError("missing argument " + argument_form(wanted), example());
     }
+    ++count;
   }
   if (positionals_.size() <= count) return;
   const std::string& word = positionals_[count];

@@ -39,7 +39,7 @@ BenchOptions read_bench_options(Invocation& call) {
   BenchOptions options = as_usage([&] { return bench_options(config); });
   Flags settings;
   settings.naming(ValueKind::task, "config", config, "sizes to start from; other flags change them",
-                  join(bench_config_names(), "|") + "|TASK");
+                  {.choices = bench_config_names()});
   settings.add(settings_of(options));
   for_models(settings);
   settings.takes_several_threads = true;

@@ -16,7 +16,8 @@ struct CircuitFlags {
   Flags settings() {
     Flags s;
     s.naming(ValueKind::heads, "head", head, "show the matrix of this head over the vocabulary");
-    s.string("matrix", matrix, "logits that tokens add (ov), or tokens that match (qk)", "ov|qk");
+    s.naming(ValueKind::other, "matrix", matrix,
+             "logits that tokens add (ov), or tokens that match (qk)", {.choices = {"ov", "qk"}});
     s.integer("target", target, 0, 1 << 20, "index of the target, if there are several");
     s.group("how");
     s.integer("draws", options.draws, 10, 1 << 20, "random pairs to compare compositions with");

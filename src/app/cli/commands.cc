@@ -23,13 +23,42 @@ Result runs_shape(), show_shape(), pattern_shape(), list_shape();
 constexpr const char *kTrain = "training", *kLook = "inspection", *kWhy = "causal analysis",
                      *kRemove = "pruning";
 
+using Times = Positional::Times;
+using Arguments = std::vector<Positional>;
+constexpr Placeholder kRun{"RUN", ValueKind::run}, kTask{"TASK", ValueKind::task},
+    kFolder{"DIR", ValueKind::folder}, kArm{"ARM", ValueKind::run},
+    kSweep{"SWEEP", ValueKind::folder}, kGroup{"SWEEP/GROUP", ValueKind::folder},
+    kHead{"LAYER.HEAD", ValueKind::heads}, kTopic{"TOPIC", ValueKind::topic},
+    kWord{"WORD", ValueKind::other}, kPath{"PATH", ValueKind::other},
+    kLine{"LINE", ValueKind::other};
+const Positional kMoreRuns{.names = {kRun}, .times = Times::repeated};
+
+const Arguments kNothing{}, kOneRun{{.names = {kRun}}}, kRuns{kMoreRuns};
+const Arguments kFolders{{.names = {kFolder}, .times = Times::repeated}};
+const Arguments kOnePath{{.names = {kPath}}};
+const Arguments kOneTask{{.names = {kTask}}};
+const Arguments kArms{{.names = {kArm}}, {.names = {kArm}, .times = Times::repeated}};
+const Arguments kRunAndHead{{.names = {kRun}},
+                            {.names = {kHead}, .choices = {"all"}, .times = Times::optional}};
+const Arguments kShown{{.names = {kRun, kSweep, kTask}, .times = Times::optional},
+                       {.names = {kRun, kTask}, .times = Times::repeated}};
+const Arguments kExplained{{.names = {kTopic, kWord}, .times = Times::optional},
+                           {.names = {kRun, kWord}, .times = Times::repeated}};
+const Arguments kCurves{{.names = {kRun, kGroup}}, kMoreRuns};
+const Arguments kTours{{.choices = {"relations", "english"}, .times = Times::optional}};
+const Arguments kLists{
+    {.choices = {"tasks", "kinds", "scores", "verdicts", "methods", "columns", "files"},
+     .times = Times::optional}};
+const Arguments kShells{{.choices = {"bash", "zsh", "fish", "words"}},
+                        {.names = {kLine}, .times = Times::optional}};
+
 /// Commands of the table of analyses, before those that remove heads.
 std::vector<Command> with_analyses(std::vector<Command> all) {
   static std::deque<std::string> examples;
   for (const Analysis& row : analyses()) {
     examples.push_back("headlab " + row.name + " runs/full");
     all.insert(std::ranges::find(all, kRemove, &Command::want),
-               {row.name.c_str(), kWhy, row.meaning.c_str(), examples.back().c_str(), "RUN",
+               {row.name.c_str(), kWhy, row.meaning.c_str(), examples.back().c_str(), kOneRun,
                 analysis});
   }
   return all;
@@ -37,51 +66,49 @@ std::vector<Command> with_analyses(std::vector<Command> all) {
 
 std::vector<Command> table = with_analyses({
     // in the order of help
-    {"start", kTrain, "a tour of six commands on one small run", "headlab start",
-     "[relations|english]", start},
+    {"start", kTrain, "a tour of six commands on one small run", "headlab start", kTours, start},
     {"train", kTrain, "train a model on a task",
-     "headlab train --task relations --heads 8 --out runs/full", "", train},
-    {"eval", kTrain, "loss and accuracy on held-out data", "headlab eval runs/full", "RUN", eval},
-    {"sample", kTrain, "continue a text", "headlab sample runs/text", "RUN", sample},
+     "headlab train --task relations --heads 8 --out runs/full", kNothing, train},
+    {"eval", kTrain, "loss and accuracy on held-out data", "headlab eval runs/full", kOneRun, eval},
+    {"sample", kTrain, "continue a text", "headlab sample runs/text", kOneRun, sample},
     {"sweep", kTrain, "train a grid of runs over heads and seeds, and compare them",
-     "headlab sweep --heads 1,2,3,4,5,8 --seeds 10 --out sweeps/knee", "", sweep},
+     "headlab sweep --heads 1,2,3,4,5,8 --seeds 10 --out sweeps/knee", kNothing, sweep},
     {"compare", kTrain, "compare runs, groups or pruning methods over seeds, with tests",
-     "headlab compare sweeps/knee/heads=1 sweeps/knee/heads=4", "ARM [ARM ...]", compare},
-    {"runs", kTrain, "list runs", "headlab runs runs", "[DIR ...]", runs, runs_shape},
+     "headlab compare sweeps/knee/heads=1 sweeps/knee/heads=4", kArms, compare},
+    {"runs", kTrain, "list runs", "headlab runs runs", kFolders, runs, runs_shape},
     {"import", kTrain, "read a model that was trained elsewhere as a run",
-     "headlab import gpt2 --task tokens:file=val.bin --out runs/gpt2", "PATH", import_command},
+     "headlab import gpt2 --task tokens:file=val.bin --out runs/gpt2", kOnePath, import_command},
     {"export", kTrain, "write a run in another checkpoint format",
-     "headlab export runs/text --to huggingface-gpt2 --out exported", "RUN", export_command},
-    {"bench", kTrain, "time, pace and memory of a training step", "headlab bench --config toy", "",
-     bench},
+     "headlab export runs/text --to huggingface-gpt2 --out exported", kOneRun, export_command},
+    {"bench", kTrain, "time, pace and memory of a training step", "headlab bench --config toy",
+     kNothing, bench},
     {"show", kLook, "show an example of a task with its ground truth, and its settings",
-     "headlab show relations", "TASK", show, show_shape},
-    {"heads", kLook, "score every head on every relation", "headlab heads runs/full", "[RUN ...]",
-     heads},
+     "headlab show relations", kOneTask, show, show_shape},
+    {"heads", kLook, "score every head on every relation", "headlab heads runs/full", kRuns, heads},
     {"pattern", kLook, "attention patterns of one head or all, on an example or your own input",
-     "headlab pattern runs/full 0.2", "RUN [LAYER.HEAD|all]", pattern, pattern_shape},
+     "headlab pattern runs/full 0.2", kRunAndHead, pattern, pattern_shape},
     {"history", kLook, "when each role emerged in training (after `train --track-heads`)",
-     "headlab history runs/full", "RUN", history},
+     "headlab history runs/full", kOneRun, history},
     {"page", kLook, "write a run as one interactive HTML file that works offline",
-     "headlab page runs/full", "[RUN|SWEEP|TASK] [RUN|TASK ...]", page},
+     "headlab page runs/full", kShown, page},
     {"explain", kLook, "explain a word, or attention step by step", "headlab explain five-tokens",
-     "[TOPIC|WORD] [RUN|WORD ...]", explain},
+     kExplained, explain},
     {"list", kLook, "list tasks, model parts, scores, conclusions, methods, columns, files",
-     "headlab list tasks", "[tasks|kinds|scores|verdicts|methods|columns|files]", list, list_shape},
+     "headlab list tasks", kLists, list, list_shape},
     {"completion", kLook, "print a completion script for a shell", "headlab completion bash",
-     "bash|zsh|fish|words [LINE]", completion},
+     kShells, completion},
     {"cost", kLook, "parameters, operations and memory of attention",
-     "headlab cost --d-model 512 --heads 8 --length 1024", "", cost},
-    {"ablate", kWhy, "ablate heads and measure the loss", "headlab ablate runs/full", "RUN",
+     "headlab cost --d-model 512 --heads 8 --length 1024", kNothing, cost},
+    {"ablate", kWhy, "ablate heads and measure the loss", "headlab ablate runs/full", kOneRun,
      ablate},
     {"circuits", kWhy, "QK and OV circuits, from the weights alone", "headlab circuits runs/full",
-     "RUN", circuits},
+     kOneRun, circuits},
     {"patch", kWhy, "activation patching: which activations restore or break an answer",
-     "headlab patch runs/full", "RUN", patch},
+     "headlab patch runs/full", kOneRun, patch},
     {"prune", kRemove, "remove heads and measure the loss",
-     "headlab prune runs/full --keep 4 --finetune 1000", "RUN", prune},
+     "headlab prune runs/full --keep 4 --finetune 1000", kOneRun, prune},
     {"curve", kRemove, "compare pruning methods with each other and with the best subset",
-     "headlab curve runs/full --finetune 1000", "RUN|SWEEP/GROUP [RUN ...]", curve},
+     "headlab curve runs/full --finetune 1000", kCurves, curve},
 });
 
 std::span<const Command> commands() { return table; }
@@ -140,7 +167,7 @@ HelpWanted help_of(const Command& command) {
 /// Flags that every command has, or every command with tables.
 static std::string common_flags_help() {
   CommonFlags common;
-  const Flags flags = common.settings(true);
+  const Flags flags = common.settings(true, false);
   return settings_help(flags.all(), {});
 }
 

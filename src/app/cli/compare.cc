@@ -43,7 +43,7 @@ Output compare(Invocation& call) {
   s.naming(ValueKind::measure, "measure", options.measure,
            join(texts_of(measures(), &Measure::name), ", "));
   s.naming(ValueKind::run, "reference", options.reference,
-           "arm to compare the others with (default: the first)", "ARM");
+           "arm to compare the others with (default: the first)", {.placeholder = "ARM"});
   s.real("margin", options.margin, 0, 1000,
          "smallest difference that counts (0: that of the measure)");
   picture.add_to(s);

@@ -54,7 +54,7 @@ Words candidates(const Words& before, const std::string& begun) {
   }
   if (begun.starts_with('-')) return flags;
   Words all;
-  for (const std::string_view argument : split(command->positionals, ' ')) {
+  for (const Positional& argument : command->positionals) {
     for (const std::string& value : values_of_argument(argument, before, begun)) {
       if (std::ranges::find(all, value) == all.end()) all.push_back(value);
     }

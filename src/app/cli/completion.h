@@ -17,9 +17,8 @@ using Words = std::vector<std::string>;
 /// its kind. `before`: the words before it, the command first.
 Words values_of_flag(const Setting& flag, ValueKind kind, const Words& before,
                      const std::string& begun);
-/// Returns the completions of a part of Command::positionals, such as "[RUN" or
-/// "relations|english".
-Words values_of_argument(std::string_view argument, const Words& before, const std::string& begun);
+/// Returns the completions of an argument that is no flag.
+Words values_of_argument(const Positional& argument, const Words& before, const std::string& begun);
 /// Returns the names of the topics of `explain`.
 Words explain_topics();
 

@@ -2,7 +2,6 @@
 // runs, and names from the files of the run on the command line (heads, relations). A value that
 // cannot be found has no completion; nothing is an error. Read next: completion.cc.
 #include <algorithm>
-#include <cctype>
 #include <iterator>
 #include <numeric>
 #include <utility>
@@ -149,40 +148,20 @@ Words names_of(ValueKind kind, const Words& before, const std::string& begun) tr
   return {};
 }
 
-/// Returns the alternatives of "pre|post", "[RUN|all]" or "ov|qk[,...]".
-Words alternatives_of(std::string_view listed) {
-  Words all;
-  for (std::string_view one : split(listed.substr(0, listed.find("[,")), '|')) {
-    while (one.starts_with('[')) one.remove_prefix(1);
-    while (one.ends_with(']')) one.remove_suffix(1);
-    all.emplace_back(one);
-  }
-  return all;
-}
-
-/// Returns whether a word is typed as it is; others are in capitals.
-bool is_literal(const std::string& word) {
-  const auto first = static_cast<unsigned char>(word.empty() ? 0 : word[0]);
-  return std::islower(first) != 0 || std::isdigit(first) != 0;
-}
-
 }  // namespace
 
 Words values_of_flag(const Setting& flag, ValueKind kind, const Words& before,
                      const std::string& begun) {
-  Words all;
-  std::ranges::copy_if(alternatives_of(flag.placeholder), std::back_inserter(all), is_literal);
+  Words all = flag.choices;
   std::ranges::copy(names_of(kind, before, begun), std::back_inserter(all));
   return all;
 }
 
-Words values_of_argument(std::string_view argument, const Words& before, const std::string& begun) {
-  Words all;
-  for (const std::string& word : alternatives_of(argument)) {
-    if (is_literal(word)) all.push_back(word);
-    const auto found = std::ranges::find(kPlaceholders, word, &Placeholder::name);
-    if (found == std::end(kPlaceholders)) continue;
-    std::ranges::copy(names_of(found->kind, before, begun), std::back_inserter(all));
+Words values_of_argument(const Positional& argument, const Words& before,
+                         const std::string& begun) {
+  Words all = argument.choices;
+  for (const Placeholder& name : argument.names) {
+    std::ranges::copy(names_of(name.kind, before, begun), std::back_inserter(all));
   }
   return all;
 }

@@ -22,7 +22,7 @@ struct CurveFlags {
   Flags settings() {
     Flags s;
     s.naming(ValueKind::method, "methods", methods,
-             "pruning methods (default: all without training)", "A,B,...");
+             "pruning methods (default: all without training)", {.several = true});
     s.add(settings_of(options));
     for_methods(s, "methods");
     s.group("how");

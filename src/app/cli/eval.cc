@@ -22,7 +22,7 @@ struct EvalFlags {
 
   Flags settings() {
     Flags s;
-    s.naming(ValueKind::heads, "without", without, "ablate these heads", "LAYER.HEAD[,...]");
+    s.naming(ValueKind::heads, "without", without, "ablate these heads", {.several = true});
     s.integer("examples", examples, 1, 1 << 24, "held-out sequences");
     s.boolean("best", best, "use the parameters with the lowest held-out loss");
     task.add_to(s);

@@ -19,20 +19,38 @@ constexpr std::size_t kWidest = 28;
 constexpr std::string_view kGeneral = "what";
 constexpr std::string_view kOutput = "output";
 
+/// Words of help for the values of flags. Numbers have N and X.
+constexpr Placeholder kPlaceholders[] = {
+    {"TEXT", ValueKind::other},   {"FILE", ValueKind::file},        {"DIR", ValueKind::folder},
+    {"RUN", ValueKind::run},      {"TASK", ValueKind::task},        {"NAME", ValueKind::method},
+    {"NAME", ValueKind::measure}, {"LAYOUT", ValueKind::layout},    {"NAME", ValueKind::relation},
+    {"NAME", ValueKind::table},   {"LAYER.HEAD", ValueKind::heads}, {"TOPIC", ValueKind::topic}};
+
 /// Flag with its placeholder. Long lists of choices become part of the meaning.
 struct Usage {
   std::string flag;
   std::string choices{};  // "gelu, relu", or "" if the placeholder names them
 };
 
+/// Returns what a value can be: words that are typed as they are, then the placeholder of others.
+std::vector<std::string> alternatives_of(const Setting& setting) {
+  std::vector<std::string> all = setting.choices;
+  if (!setting.placeholder.empty()) all.push_back(setting.placeholder);
+  return all;
+}
+
+/// Returns "[,...]" after the first value of a list; "" for a single value.
+std::string list_form(const Setting& setting) {
+  return setting.separator == 0 ? "" : text("[", setting.separator, "...]");
+}
+
 Usage usage_of(const Setting& setting) {
   const std::string flag = "  " + flag_of(setting.name);
   if (is_switch(setting)) return {flag};
-  const std::string whole = flag + " " + setting.placeholder;
-  const std::vector<std::string> choices =
-      texts_of(split(setting.placeholder, '|'), std::identity());
-  if (choices.size() < 3 || whole.size() + 2 <= kWidest) return {whole};
-  return {flag + " NAME", join(choices, ", ")};
+  const std::string whole = flag + " " + value_form(setting);
+  if (setting.choices.size() < 3 || whole.size() + 2 <= kWidest) return {whole};
+  const std::vector<std::string> choices = alternatives_of(setting);
+  return {flag + " NAME" + list_form(setting), join(choices, ", ")};
 }
 
 /// Returns " [default]"; "" if there is none worth showing.
@@ -149,11 +167,17 @@ void Flags::excludes(const std::vector<std::string>& flags,
 }
 
 void Flags::naming(ValueKind kind, const std::string& setting, std::string& value, std::string help,
-                   std::string placeholder) {
-  if (placeholder.empty()) {
-    placeholder = std::ranges::find(kPlaceholders, kind, &Placeholder::kind)->name;
+                   ValueForm form) {
+  const bool has_choices_alone = kind == ValueKind::other && !form.choices.empty();
+  if (form.placeholder.empty() && !has_choices_alone) {
+    form.placeholder = std::ranges::find(kPlaceholders, kind, &Placeholder::kind)->name;
   }
-  string(setting, value, std::move(help), std::move(placeholder));
+  Settings one;
+  one.string(setting, value, std::move(help), std::move(form.placeholder));
+  Setting added = *one.find(setting);
+  added.choices = std::move(form.choices);
+  added.separator = form.several ? ',' : '\0';
+  add(std::move(added));
   kinds[setting] = kind;
 }
 
@@ -174,7 +198,7 @@ void Flags::append(const Flags& others) {
   }
 }
 
-Flags CommonFlags::settings(bool shows_tables) {
+Flags CommonFlags::settings(bool shows_tables, bool several_threads) {
   Flags s;
   s.boolean("json", json, "print the result as one JSON object");
   if (shows_tables) {
@@ -189,7 +213,7 @@ Flags CommonFlags::settings(bool shows_tables) {
   several.integers("threads", threads, 0, 1024,
                    "threads (0: all processors); results are the same");
   Setting one = several.all()[0];
-  one.placeholder = "N";  // only some benchmarks take several numbers
+  if (!several_threads) one.separator = 0;
   s.add(one);
   s.boolean("help", help, "show the help of a command");
   s.mark_display({kCommon.begin(), kCommon.end()});
@@ -200,6 +224,25 @@ std::string flag_of(std::string_view setting) {
   std::string flag = text("--", setting);
   std::ranges::replace(flag, '_', '-');
   return flag;
+}
+
+std::string value_form(const Setting& setting) {
+  return join(alternatives_of(setting), "|") + list_form(setting);
+}
+
+std::string argument_form(const Positional& argument) {
+  std::vector<std::string> alternatives = argument.choices;
+  for (const Placeholder& name : argument.names) alternatives.emplace_back(name.name);
+  const std::string form = join(alternatives, "|");
+  switch (argument.times) {
+    case Positional::Times::optional:
+      return "[" + form + "]";
+    case Positional::Times::repeated:
+      return "[" + form + " ...]";
+    case Positional::Times::once:
+      break;
+  }
+  return form;
 }
 
 bool is_common(std::string_view setting) {

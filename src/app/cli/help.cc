@@ -9,7 +9,7 @@ namespace headlab::cli {
 
 HelpWanted Invocation::help(const std::string& more) const {
   std::string usage = text("usage: headlab ", command_.name);
-  if (!command_.positionals.empty()) usage += " " + command_.positionals;
+  for (const Positional& argument : command_.positionals) usage += " " + argument_form(argument);
   std::string common = "--json";
   if (has_tables(command_)) common += " --csv --latex --table";
   const bool is_short = !settings_.usual.empty() && !wants_full_help();

@@ -183,8 +183,9 @@ Output import_command(Invocation& call) {
   Flags settings;
   settings.naming(ValueKind::run, "out", out, "folder of the new run");
   settings.naming(ValueKind::task, "task", task,
-                  "task to use; `repeated` and `tokens` fit any model", "TEXT");
-  settings.string("ignore_key", ignored, "unknown keys of config.json to ignore", "KEY[,KEY]");
+                  "task to use; `repeated` and `tokens` fit any model");
+  settings.naming(ValueKind::other, "ignore_key", ignored, "unknown keys of config.json to ignore",
+                  {.placeholder = "KEY", .several = true});
   settings.boolean("force", force, "replace the run that --out names");
   call.read(settings, {}, layouts_help());
   const std::string path = call.positionals()[0];

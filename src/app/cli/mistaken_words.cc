@@ -31,14 +31,12 @@ const std::vector<FlagElsewhere> kElsewhere = {
 /// Throws a UsageError for a range such as 1-8 as the value of a flag that takes a list.
 void Invocation::refuse_range(const Setting& setting, const Argument& argument,
                               const std::string& value) const {
-  const bool has_several_threads = setting.name == "threads" && settings_.takes_several_threads;
-  const bool takes_list =
-      setting.placeholder.find("[,") != std::string::npos || has_several_threads;
-  const bool takes_layers = setting.placeholder.find("[+") != std::string::npos;
-  if ((!takes_list && !takes_layers) || !has_range(value)) return;
+  const bool takes_list = setting.separator != 0;
+  if (!takes_list || !has_range(value)) return;
   const std::string list = without_ranges(value);
   const std::string numbers = list.empty() ? "1,2,3" : list;
-  const bool is_swept = !takes_list && command_.name == std::string_view("train");
+  const bool takes_layers = setting.separator == '+';
+  const bool is_swept = takes_layers && command_.name == std::string_view("train");
   const std::string sweep = is_swept ? program_call() + " sweep " : "";
   throw UsageError(text("cannot use ", argument.flag, " ", value, ": ranges are not read"),
                    text(is_swept ? "" : "list the numbers: ", sweep, argument.flag, " ", numbers));

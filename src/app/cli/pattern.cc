@@ -43,7 +43,7 @@ struct PatternFlags {
   Flags settings() {
     Flags s;
     s.naming(ValueKind::heads, "head", head, "head to show (same as the second argument)",
-             "LAYER.HEAD|all");
+             {.choices = {"all"}});
     s.integer("example", example, 0, 65535, "held-out example to show");
     s.string("input", input, "your own input: tokens, or the characters of a text");
     task.add_to(s);

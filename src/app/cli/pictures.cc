@@ -10,7 +10,8 @@ void PictureFlags::add_to(Flags& settings) {
   settings.group("output");
   settings.naming(ValueKind::file, "svg", svg,
                   "write the picture as SVG; for PDF: rsvg-convert -f pdf");
-  settings.string("width", width, "width of the picture in print", "84mm|174mm");
+  settings.naming(ValueKind::other, "width", width, "width of the picture in print",
+                  {.choices = {"84mm", "174mm"}});
   settings.mark_display({"svg", "width"});
   settings.needs({"width"}, {flag_given("svg")});
 }

@@ -21,7 +21,7 @@ struct PruneFlags {
     s.real("drop", drop, 0, 100, "percent of the heads to remove");
     s.real("max_loss_rise", max_loss_rise, 0, 1000,
            "keep the fewest heads within this rise of the loss (nats)");
-    s.naming(ValueKind::heads, "remove", remove, "remove these heads", "LAYER.HEAD[,...]");
+    s.naming(ValueKind::heads, "remove", remove, "remove these heads", {.several = true});
     s.group("how");
     const Settings shared = settings_of(options.settings);
     s.add(*shared.find("per_layer_min"));

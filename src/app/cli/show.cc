@@ -167,7 +167,7 @@ std::string task_help(const std::string& spec) {
   std::string help =
       settings.all().empty() ? "" : text("--task ", task.name, ":NAME=VALUE,... sets\n");
   for (const Setting& setting : settings.all()) {
-    help += beside(text("  ", setting.name, "=", setting.placeholder), 30,
+    help += beside(text("  ", setting.name, "=", value_form(setting)), 30,
                    text(setting.help, " [", value_text(setting.get()), "]"));
   }
   return help + task.form + folded("it recommends " + recommended_settings(spec));

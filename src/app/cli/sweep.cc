@@ -54,7 +54,19 @@ struct SweepFlags {
       for (const std::string& value : sweep_values(given)) setting.set(Json::parse(value, given));
       list = given;
     };
-    return {setting.name, "true|false[,...]", setting.help, set, [] { return Json(false); }};
+    return {.name = setting.name,
+            .placeholder = "",
+            .help = setting.help,
+            .set = set,
+            .get = [] { return Json(false); },
+            .choices = setting.choices,
+            .separator = ','};
+  }
+  /// How help writes a list of values of a setting. Values by layer are joined by + in each.
+  static ValueForm list_of(const Setting& setting) {
+    const bool is_by_layer = setting.separator != 0;
+    const std::string one = is_by_layer ? value_form(setting) : setting.placeholder;
+    return {.placeholder = one, .choices = setting.choices, .several = true};
   }
   Flags settings_of_runs() {
     Flags s;
@@ -65,12 +77,12 @@ struct SweepFlags {
         s.add(switches(setting, list.second));
         s.kinds[setting.name] = ValueKind::other;  // it may have a list as its value
       } else {
-        s.string(setting.name, list.second, setting.help, setting.placeholder + "[,...]");
+        s.naming(of_runs.kind_of(setting), setting.name, list.second, setting.help,
+                 list_of(setting));
       }
     }
     s.groups = of_runs.groups;
     s.rules = of_runs.rules;
-    s.kinds.insert(of_runs.kinds.begin(), of_runs.kinds.end());
     s.needs({"momentum"}, {flag_given("config")});  // which may name sgd
     return s;
   }

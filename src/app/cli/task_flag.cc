@@ -7,7 +7,7 @@ namespace headlab::cli {
 
 void TaskFlag::add_to(Flags& settings) {
   settings.naming(ValueKind::task, "task", spec,
-                  "other length or data, same words: relations:length=32", "SPEC");
+                  "other length or data, same words: relations:length=32", {.placeholder = "SPEC"});
   settings.mark_display({"task"});  // results name the whole task, and only if it is another one
 }
 

@@ -75,7 +75,9 @@ void Settings::boolean(std::string name, bool& value, std::string help) {
     require(json.is_bool(), name, " must be true or false, got ", json.dump());
     value = json.boolean();
   };
-  add({name, "true|false", std::move(help), set, [&value] { return Json(value); }});
+  Setting setting{name, "", std::move(help), set, [&value] { return Json(value); }};
+  setting.choices = {"true", "false"};
+  add(std::move(setting));
 }
 
 void Settings::string(std::string name, std::string& value, std::string help,
@@ -97,7 +99,9 @@ void Settings::integers(std::string name, std::vector<std::int64_t>& value, std:
     value = std::move(read);
   };
   const auto get = [&value] { return value.size() == 1 ? Json(value[0]) : Json(value); };
-  add({name, "N[,N...]", std::move(help), set, get});
+  Setting setting{name, "N", std::move(help), set, get};
+  setting.separator = ',';
+  add(std::move(setting));
 }
 
 void Settings::add_choice(std::string name, std::function<void(std::size_t)> set,
@@ -113,7 +117,9 @@ void Settings::add_choice(std::string name, std::function<void(std::size_t)> set
     }
     set(static_cast<std::size_t>(found - names.begin()));
   };
-  add({name, join(names, "|"), std::move(help), set_json, [=] { return Json(names[get()]); }});
+  Setting setting{name, "", std::move(help), set_json, [=] { return Json(names[get()]); }};
+  setting.choices = names;
+  add(std::move(setting));
 }
 
 void Settings::add(Settings others) {

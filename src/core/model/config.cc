@@ -52,7 +52,7 @@ void add_by_layer(Settings& s, const std::string& name, std::vector<Index>& valu
   Settings numbers;
   numbers.integers(name, values, 0, most, help);
   Setting setting = *numbers.find(name);
-  setting.placeholder = "N[+N...]";
+  setting.separator = '+';
   setting.set = [name, set = setting.set](const Json& json) {
     const std::string given = json.is_string() ? json.string() : "";
     if (given.find(',') != given.npos && !given.starts_with('[')) {
@@ -93,11 +93,12 @@ void add_block(Settings& s) {
     table->set_all_text(kBlocks[found - names.begin()].settings);
   };
   s.add({.name = "block",
-         .placeholder = join(names, "|"),
+         .placeholder = "",
          .help = "sets norm, norm_place, positions, activation and biases",
          .set = set,
          .get = [] { return Json(""); },
-         .shorthand = true});
+         .shorthand = true,
+         .choices = names});
 }
 
 /// Adds a setting that files name only if it differs from its usual value.

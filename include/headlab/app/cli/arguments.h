@@ -60,35 +60,12 @@ struct FlagRules {
   std::vector<Condition> excludes{};  // none of these
 };
 
-/// Kind of thing that the value of a flag names. Completion offers things of this kind.
-enum class ValueKind {
-  other,  // a number, a text, or one of a few words
-  on_off,
-  file,
-  folder,
-  run,
-  task,
-  method,
-  measure,
-  layout,
-  relation,
-  table,
-  heads,
-  topic
+/// How help writes the value of a flag, and what completion offers besides things of its kind.
+struct ValueForm {
+  std::string placeholder{};           // "": that of its kind, or none beside choices
+  std::vector<std::string> choices{};  // words that are typed as they are
+  bool several = false;                // whether the value is a list, separated by commas
 };
-
-/// Word of help for a value of some kind. Flags show the first word of their kind; arguments may
-/// show another.
-struct Placeholder {
-  std::string_view name;
-  ValueKind kind;
-};
-inline constexpr Placeholder kPlaceholders[] = {
-    {"TEXT", ValueKind::other},  {"FILE", ValueKind::file},        {"DIR", ValueKind::folder},
-    {"RUN", ValueKind::run},     {"ARM", ValueKind::run},          {"TASK", ValueKind::task},
-    {"TOPIC", ValueKind::topic}, {"LAYER.HEAD", ValueKind::heads}, {"LAYOUT", ValueKind::layout},
-    {"NAME", ValueKind::method}, {"NAME", ValueKind::measure},     {"NAME", ValueKind::relation},
-    {"NAME", ValueKind::table}};
 
 /// Settings of a command as flags: their groups in help, and the rules that decide when a flag
 /// changes the result. Rules for flags that do not exist are ignored.
@@ -102,10 +79,9 @@ struct Flags : Settings {
   void group(const std::string& title) { group_at(title, names().size()); }
   /// Starts the group `title` at a setting that already exists.
   void group_at(const std::string& title, std::string_view first_setting);
-  /// Adds a text that names something of this kind. Its placeholder in help is that of the kind
-  /// unless another is given.
+  /// Adds a text that names something of this kind.
   void naming(ValueKind kind, const std::string& setting, std::string& value, std::string help,
-              std::string placeholder = "");
+              ValueForm form = {});
   /// Declares that each of these flags changes the result only if one of the conditions is met.
   void needs(const std::vector<std::string>& flags, const std::vector<Condition>& conditions);
   /// Declares that each of these flags changes nothing, and is refused, if one of the conditions is
@@ -136,6 +112,10 @@ struct Flags : Settings {
 
 /// Returns the flag of a setting: --d-model for d_model.
 std::string flag_of(std::string_view setting);
+/// Returns the value of a setting as help writes it: "N", "pre|post", "LAYER.HEAD[,...]".
+std::string value_form(const Setting& setting);
+/// Returns an argument as help writes it: "RUN", "[all|LAYER.HEAD]", "[RUN ...]".
+std::string argument_form(const Positional& argument);
 /// Returns whether a flag is common to every command, or to every command with tables.
 bool is_common(std::string_view setting);
 /// Returns all flags in their groups, a line for each if it fits in 80 columns; common flags are
@@ -168,7 +148,7 @@ struct CommonFlags {
   std::vector<std::int64_t> threads{0};  // 0: all processors
   std::string table{};
 
-  Flags settings(bool shows_tables);
+  Flags settings(bool shows_tables, bool several_threads);
 };
 
 /// Exception thrown by `read` if --help or -h is among the words; nothing else matters then.

@@ -6,6 +6,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "headlab/app/report/toned_text.h"
@@ -27,7 +28,7 @@ struct Output {
   std::string note{};  // a line on stderr, after the result
   int status = 0;      // the exit status of the program
   /// Whether the text contains words of data or scripts. If so, it is printed unchanged, and only
-  /// lines that begin with "command: " name the program as it was typed.
+  /// the command that reproduces the result names the program as it was typed.
   bool quotes_data = false;
   /// The error that prevented the result from being written to its file: reported after it, with
   /// exit status 1.
@@ -35,12 +36,43 @@ struct Output {
   std::vector<Table> tables{};  // tables available to --csv and --latex
 };
 
+/// Kind of thing that a word on the command line names. Completion offers things of this kind.
+enum class ValueKind {
+  other,  // a number, a text, or one of a few words
+  on_off,
+  file,
+  folder,
+  run,
+  task,
+  method,
+  measure,
+  layout,
+  relation,
+  table,
+  heads,
+  topic
+};
+
+/// Word of help, in capitals, for everything of a kind: RUN.
+struct Placeholder {
+  std::string_view name;
+  ValueKind kind;
+};
+
+/// Argument of a command that is no flag. It is one of some words, or names something.
+struct Positional {
+  enum class Times { once, optional, repeated };  // repeated: any number of times, or never
+  std::vector<Placeholder> names{};
+  std::vector<std::string> choices{};  // words that are typed as they are
+  Times times = Times::once;
+};
+
 struct Command {
   const char* name;
-  const char* want;         // the user's goal: the group in `headlab --help`
-  const char* summary;      // one line, for `headlab --help`
-  const char* example;      // the first line of the command's help, and the hint of errors
-  std::string positionals;  // arguments other than flags: "RUN", "RUN [RUN ...]"
+  const char* want;     // the user's goal: the group in `headlab --help`
+  const char* summary;  // one line, for `headlab --help`
+  const char* example;  // the first line of the command's help, and the hint of errors
+  std::vector<Positional> positionals;
   Output (*run)(Invocation& call);
   /// Returns the tables of its results without rows, from which --csv, --latex and --table choose.
   /// Null: the registry has them (src/app/report/results.cc), or there are none.

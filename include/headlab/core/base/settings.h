@@ -21,7 +21,7 @@ namespace headlab {
 
 struct Setting {
   std::string name;         // d_model; the flag is --d-model
-  std::string placeholder;  // N, X, "pre|post": for help
+  std::string placeholder;  // N, X, TEXT: for help; "" if the choices are all that a value can be
   std::string help;
   std::function<void(const Json&)> set;  // sets the value; errors state the allowed values
   std::function<Json()> get;             // null if decided: files omit it
@@ -31,7 +31,9 @@ struct Setting {
   Json usual{};             // files omit the setting if it has this value; null: never
   bool decided = false;     // whether the task, or the program that wrote the config, decides it:
                             // in files, but no flag
-  bool changes_result = true;  // false: only how a result is computed, shown or stored
+  bool changes_result = true;          // false: only how a result is computed, shown or stored
+  std::vector<std::string> choices{};  // values that are typed as they are: "pre", "post"
+  char separator = 0;  // between the numbers or words of a list; 0: the setting takes one value
 };
 
 class Settings {
