@@ -85,6 +85,7 @@ TEST(Dump, WritesNumbersThatAreNotFiniteAsNull) {
 TEST(Dump, EscapesControlCharactersAndQuotes) {
   EXPECT_EQ(Json(std::string("\"\\\b\f\n\r\t\x01\x1f/\x7f")).dump(),
             "\"\\\"\\\\\\b\\f\\n\\r\\t\\u0001\\u001f/\x7f\"");
+  EXPECT_EQ(Json("a b~").dump(), R"("a b~")") << "nothing from the blank on";
   EXPECT_EQ(Json(std::string("a\0b", 3)).dump(), "\"a\\u0000b\"");
 }
 

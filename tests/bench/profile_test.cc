@@ -118,6 +118,13 @@ TEST(Cost, MemoryBoundOpsCountTheirArrays) {
   EXPECT_EQ(cost_in(Kind::forward, "layer_norm", run).operations, 0);
 }
 
+TEST(Cost, GradientOfASumIsReadOnceAndWrittenOnce) {
+  const Tensor x = random_leaf({6, 4}, Key{1}), y = random_leaf({6, 4}, Key{2});
+  const auto run = [&] { backward(sum(add(x, y))); };
+  EXPECT_EQ(cost_in(Kind::forward, "add", run).bytes, kSize * 3 * 24);
+  EXPECT_EQ(cost_in(Kind::backward, "add", run).bytes, kSize * 2 * 24);
+}
+
 /// Some work: forward, backward, and work that is no op.
 void work() {
   const Tensor x = random_leaf({50, 50}, Key{1});

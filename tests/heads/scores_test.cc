@@ -9,11 +9,13 @@
 #include "headlab/core/train/streams.h"
 #include "headlab/lab/heads/scores/activations.h"
 #include "headlab/lab/heads/weights/matrix.h"
+#include "lab/heads/scores/labels.h"
 #include "support/hand_built.h"
 #include "support/models.h"
 #include "support/scripted.h"
 
-namespace headlab { namespace {
+namespace headlab {
+namespace {
 
 constexpr const char* kTask = "relations:length=10,vocab=6,classes=3,relations=1+3+same";
 
@@ -367,4 +369,20 @@ TEST(Scores, DrawNoConclusionFromFewerThanTenExamples) {
 }
 
 }  // namespace
+/// Offsets -1 and 0 of a head on two positions, of which -1 was the largest weight once.
+TEST(Scores, ListEveryOffsetOfALargestWeight) {
+  HeadSums head;
+  head.pattern_rows.resize(2);
+  head.offsets = {0, 1, 3, 0};
+  head.seen_changes = {0, 2, 2, 0};
+  const std::vector<HeadScores::Offset> offsets = offsets_of(head);
+  ASSERT_EQ(offsets.size(), 2u);
+  EXPECT_EQ(offsets[0].offset, 0);
+  EXPECT_EQ(offsets[0].count, 3);
+  EXPECT_DOUBLE_EQ(offsets[0].share, 0.75);
+  EXPECT_EQ(offsets[1].offset, -1);
+  EXPECT_EQ(offsets[1].count, 1);
+  EXPECT_DOUBLE_EQ(offsets[1].share, 0.5);
+}
+
 }  // namespace headlab
