@@ -138,18 +138,21 @@ def bugs_of(copy):
 
 # Folders of src whose tests are in a folder of another name.
 TESTED_AS = {"results": "base", "layouts": "model", "data": "tasks", "runs": "train", "studies": "lab",
-             "scores": "heads", "causes": "heads", "weights": "heads", "lessons": "heads"}
+             "scores": "heads", "causes": "heads", "weights": "heads", "lessons": "heads", "checks": "tensor"}
 
 
 def layer_of(path):
-    """The folder of tests/ for a source or header."""
+    """The folder of tests/ for a source or header; of scripts of the page "page", or "play" for the playground."""
+    if path.suffix == ".js":
+        return "play" if "play" in path.parts else "page"
     return TESTED_AS.get(path.parent.name, path.parent.name)
 
 
 def programs_of(path, targets):
     """The test programs of a source's layer."""
     layer = layer_of(path)
-    names = ["report", "browser"] if layer == "page" else [layer, layer + "_f64", layer + "_train"]
+    names = {"page": ["report", "browser"], "play": ["report", "report_train", "browser", "browser_train"]}.get(
+        layer, [layer, layer + "_f64", layer + "_train"])
     return [name for name in ("test_" + name for name in names) if name in targets]
 
 
