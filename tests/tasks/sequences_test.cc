@@ -50,6 +50,8 @@ TEST_F(FromLines, FaultsNameTheLineAndTheExpectedValue) {
       {R"({"tokens":[-1],"targets":[]})", "must not be negative"},
       {R"({"tokens":["a"],"targets":[null,"a"]})", "targets: 2 of them for 1 tokens"},
       {R"({"tokens":["a","b"],"targets":[],"truth":{"r":{"0":[1]}}})", "query 0 cannot see key 1"},
+      {R"({"tokens":["a","b"],"targets":[],"truth":{"r":{"1":[0],"01":[1]}}})",
+       "the query 1 is there twice"},
       {R"({"tokens":["a","b"],"targets":[],"truth":{"r":{"2":[1]}}})", "'2' is no position"},
       {R"({"tokens":["a","b"],"targets":[],"truth":{"r":{"1x":[1]}}})", "'1x' is no position"},
       {R"({"tokens":["a","b"],"targets":[],"truth":{"r":{"1":[0,0]}}})", "one key twice"},
