@@ -145,9 +145,13 @@ class Tab {
     click(middle_of(selector), modifiers);
   }
 
+  /// Sets the size of the window, and waits until the page has been drawn at this size.
   void resize(int width, int height) {
     call("Emulation.setDeviceMetricsOverride",
          {{"width", width}, {"height", height}, {"deviceScaleFactor", 1}, {"mobile", false}});
+    evaluate(
+        "new Promise((done) => { setTimeout(done, 2000); requestAnimationFrame(() => "
+        "requestAnimationFrame(done)); })");
   }
   /// Media features, such as {"prefers-color-scheme", "dark"}; `type` is "screen" or "print".
   void prefer(const std::vector<std::pair<std::string, std::string>>& features,

@@ -41,6 +41,10 @@ TEST_F(Start, SentencesSayWhatTheFilesOfTheRunHold) {
     expect_parts(after(tour, 3), {owners.back() + " of " + relation.at("name").string()});
   }
   EXPECT_FALSE(holds(after(tour, 3), "No head owns"));
+  const Json twice = done({"heads", "runs/start", "runs/start", "--json"}).json();
+  for (const Json& relation : twice.at("relations").items()) {
+    EXPECT_EQ(relation.at("owned"), Json(1)) << "its share of the two runs";
+  }
 
   double most = 0;
   std::string costliest;

@@ -290,6 +290,14 @@ TEST(Arguments, KnowWhatWasGiven) {
   EXPECT_FALSE(call.invocation.given("name"));
 }
 
+TEST(Arguments, NameTheTaskOfAListAndTheListItself) {
+  const Command command{"example", "train", "a summary", "headlab example", {}, nullptr};
+  const Words words = {"--task", "copy,text:file=a,b"};
+  const Words named = Invocation(command, words).tasks_named();
+  EXPECT_EQ(named[0], "copy,text:file=a,b") << "a command that takes one task reads it so";
+  EXPECT_EQ(std::ranges::count(named, "copy"), 1);
+}
+
 TEST(Arguments, CanBeGivenAgain) {
   Options options;
   const Words words = {"a b",    "--json", "--name",        "x", "--threads", "1",

@@ -82,9 +82,12 @@ TEST(ForParts, CoversEverySequenceOnce) {
   EXPECT_EQ(sizes, (std::vector<Index>{3, 3, 1}));
 }
 
-TEST(Masses, MassesByExampleAverageToTheScore) {
+/// Expects that the masses by example of a random model average to the masses of its scores.
+void expect_average(const std::string& attention_function) {
   const auto task = make_task("relations:length=10,vocab=6,classes=3,relations=1");
-  const Transformer model = random_model(small_config(task->shape()));
+  TransformerConfig config = small_config(task->shape());
+  settings_of(config).set_text("attention_function", attention_function);
+  const Transformer model = random_model(config);
   constexpr Index kExamples = 40;
   const ExampleMasses masses = masses_by_example(model, *task, kExamples);
   const HeadsReport report =
@@ -103,6 +106,10 @@ TEST(Masses, MassesByExampleAverageToTheScore) {
     EXPECT_NEAR(sum / count, report.heads[h].relations[0].mass, 1e-6) << h;
   }
 }
+
+TEST(Masses, MassesByExampleAverageToTheScore) { expect_average("softmax"); }
+
+TEST(Masses, OfRowsThatDoNotSumToOneAreSharesOfTheRow) { expect_average("sigmoid"); }
 
 TEST(Outputs, OutputsOfAPatternEqualTheOutputsOfItsHead) {
   const auto task = make_task("relations:length=10,vocab=6,classes=3");

@@ -139,6 +139,18 @@ TEST(OwnPair, MeasuresTheNamedAnswersOfBothInputs) {
   EXPECT_NEAR(last->effect.mean, 1, 1e-4) << "the last stream at this position decides the answer";
 }
 
+TEST(PatchPairs, HaveOneShapeWhetherTheyNameTheirQuantitiesOrNot) {
+  const Asked asked;
+  PatchPairs pairs;
+  pairs.clean = asked.prompt;
+  pairs.corrupted = asked.task->example_of(asked.task->encode("a b c")).batch;
+  EXPECT_THROW(contrasts_of(pairs), Error);
+  pairs.contrasts = {{0, 1, 2}};
+  EXPECT_THROW(contrasts_of(pairs), Error);
+  pairs.corrupted = asked.prompt;
+  EXPECT_EQ(contrasts_of(pairs).size(), 1u);
+}
+
 TEST(OwnPair, SaysWhoseAnswersAreMeasured) {
   const Asked asked;
   EXPECT_EQ(own_pair(asked.model, *asked.task, "a b c d", "b b c d").said,

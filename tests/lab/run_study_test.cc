@@ -105,6 +105,23 @@ TEST_F(RunStudies, ChecksHoldTheFirstScoredExamples) {
   EXPECT_EQ(study.attention_layers[0].check, patterns);
 }
 
+/// One held-out sequence has no other from which an Ablation could take means: it gives its own.
+TEST_F(RunStudies, MeanOutputOfOneExampleIsTheMeanOverItsPositions) {
+  write_file(folder_ / "one.jsonl", R"({"tokens":["a","b","a"],"targets":["b","a","b"]})"
+                                    "\n");
+  const std::string file = (folder_ / "one.jsonl").string();
+  const TrainedRun run = trained(text("file:train=", file, ",held_out=", file, ",test=", file), "");
+  const RunStudy study = study_run(run);
+  const Batch one = held_out_examples(*run.task, 1).batch;
+  const Tensor z = Activations(run.model, one).cache().attention[0].z;
+  const Index width = z.size(2);
+  std::vector<double> mean(width);
+  for (Index at = 0; at < 3 * width; ++at) {
+    mean[at % width] += static_cast<double>(z.data()[at]) / 3;
+  }
+  expect_alike(study.attention_layers[0].mean_output, mean);
+}
+
 TEST_F(RunStudies, LossesEqualTheEvaluation) {
   const TrainedRun run = trained("relations:length=8,vocab=6,classes=3,relations=1+same", "");
   const RunStudy study = study_run(run);

@@ -45,6 +45,11 @@ std::string unbalanced(const std::string& document) {
   return open.empty() ? "" : open.back();
 }
 
+TEST(TextWidth, GrowsWithTheSizeAndBoldLetters) {
+  EXPECT_DOUBLE_EQ(text_width("abc", 20), 2 * text_width("abc", 10));
+  EXPECT_GT(text_width("abc", 10, true), text_width("abc", 10));
+}
+
 TEST(Colors, MapScaleGoesFromPaperToCividis) {
   EXPECT_EQ(map_colors().size(), 256u);
   EXPECT_EQ(map_colors()[0], color_of("paper"));
