@@ -4,10 +4,8 @@
 #include "app/report/results.h"
 
 #include <algorithm>
-#include <array>
 
 #include "app/report/page_parts.h"
-#include "headlab/core/base/error.h"
 #include "headlab/core/tasks/table.h"
 #include "headlab/lab/bench/bench.h"
 #include "headlab/lab/bench/cost.h"
