@@ -91,7 +91,7 @@ class Questions : public OnPage {
     open(page);
     return tab().evaluate(
         "(async () => { const words = (id) => document.getElementById(id).textContent; const said "
-        "= {headline: words('headline'), question: questionSentence(), detail: words('detail'), "
+        "= {headline: words('headline'), question: task().question, detail: words('detail'), "
         "asked: answerCounts().asked, owners: ownersOfQuestions().map((x) => x.at), broken: 0, "
         "title: stepRows()[0].title, step: '', astray: questions().filter((one) => "
         "showsAnswer(one) && !keysOf(one).length && questions().some((other) => other.slot === "
