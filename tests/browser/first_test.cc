@@ -279,6 +279,14 @@ TEST_F(FirstScreen, HoveringMovesNothing) {
   }
 }
 
+TEST_F(FirstScreen, GivesLongSequencesTheWholeWidth) {
+  Study own;
+  own.train("relations:length=32", "long", {"--heads", "2", "--steps", "1"});
+  tab().resize(1280, 800);
+  open(own.page("long"));
+  EXPECT_GT(tab().number("document.querySelector('.board').getBoundingClientRect().width"), 1200);
+}
+
 TEST_F(FirstScreen, LeadsToTheHeadWithItsExample) {
   open(full);
   click(map_of("0.2"));
