@@ -31,7 +31,7 @@ TEST(ShownTables, HoldTheTextTheNumberAndTheInterval) {
 }
 
 TEST(ShownTables, NameRelationsAndTargetsForAReader) {
-  Table table{.name = "tests", .title = "same"};
+  Table table{.name = "relations", .title = "same"};
   table.columns = {Column("name", "relation"), Column("scores.back1.mass", "back1 mass"),
                    Column("owned.relations", "owned"), Column("logits", "back3"),
                    Column("verdict", "verdict")};

@@ -15,17 +15,22 @@
 namespace headlab {
 namespace {
 
-constexpr std::string_view kSameKeys = "every sequence has the same keys";
-constexpr std::string_view kTooFewExamples = "too few examples ask for the keys";
+/// Why no head can be tested on a relation.
+enum class Untested { no, same_keys, too_few_examples };
 
-/// Returns why no head can be tested on a relation of heads.json; "" if heads were tested.
-std::string_view why_untested(const Json& relation) {
+/// Returns the reason for a relation of heads.json.
+Untested why_untested(const Json& relation) {
   const Json* untested = relation.find("untested");
-  if (untested != nullptr && untested->boolean()) return kSameKeys;
+  if (untested != nullptr && untested->boolean()) return Untested::same_keys;
   const Json* best = relation.find("best");
   const Json* examples = best != nullptr && best->is_object() ? best->find("examples") : nullptr;
   const bool is_few = examples != nullptr && examples->integer() < kFewestExamples;
-  return is_few ? kTooFewExamples : "";
+  return is_few ? Untested::too_few_examples : Untested::no;
+}
+
+const char* words_of(Untested why) {
+  return why == Untested::same_keys ? "every sequence has the same keys"
+                                    : "too few examples ask for the keys";
 }
 
 class Conclusion {
@@ -39,8 +44,8 @@ class Conclusion {
     }
     from("heads", [&](const Json& heads) {
       say_owners(heads);
-      say_not_tested(heads, kSameKeys);
-      say_not_tested(heads, kTooFewExamples);
+      say_not_tested(heads, Untested::same_keys);
+      say_not_tested(heads, Untested::too_few_examples);
     });
     from("curve", [&](const Json& curve) { say_what_can_go(curve); });
     if (is_model() && run_.at("reports").find("curve") == nullptr) {
@@ -157,7 +162,7 @@ class Conclusion {
     std::size_t count = 0;
     for (const Json& relation : heads.at("relations").items()) {
       const std::string name = relation.at("name").string();
-      if (!why_untested(relation).empty()) continue;
+      if (why_untested(relation) != Untested::no) continue;
       const std::vector<std::string> who = doers(heads, name);
       if (const Json* division = shared(heads, relation.at("name"))) {
         say(text(count++ == 0 ? "" : "; ", shared_text(*division)),
@@ -181,13 +186,13 @@ class Conclusion {
   }
 
   /// Adds a sentence on the relations that cannot be tested for this reason.
-  void say_not_tested(const Json& heads, std::string_view why) {
+  void say_not_tested(const Json& heads, Untested why) {
     std::vector<std::string> untested;
     for (const Json& relation : heads.at("relations").items()) {
       if (why_untested(relation) == why) untested.push_back(spoken(relation.at("name").string()));
     }
     if (!untested.empty()) {
-      say(text("Not tested, because ", why, ": ", join(untested, ", "), ". "));
+      say(text("Not tested, because ", words_of(why), ": ", join(untested, ", "), ". "));
     }
   }
 
@@ -231,13 +236,14 @@ Json untested_relations(const Json& reports) {
   const Json* heads = reports.find("heads");
   if (heads == nullptr) return untested;
   for (const Json& relation : heads->at("relations").items()) {
-    const std::string_view why = why_untested(relation);
-    if (why.empty()) continue;
-    const char* advice = why == kSameKeys ? "If the position of the query decides the keys, write "
-                                            "\"positional\": true for the relation in the header."
-                                          : "";
+    const Untested why = why_untested(relation);
+    if (why == Untested::no) continue;
+    const char* advice = why == Untested::same_keys
+                             ? "If the position of the query decides the keys, write "
+                               "\"positional\": true for the relation in the header."
+                             : "";
     untested[relation.at("name").string()] =
-        Json::object({{"because", std::string(why)}, {"advice", advice}});
+        Json::object({{"because", words_of(why)}, {"advice", advice}});
   }
   return untested;
 }

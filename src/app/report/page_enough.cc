@@ -18,8 +18,9 @@ Json head_names(const Json& run) {
   Json names = Json::array();
   const Json::Array& layers = run.at("attention_layers").items();
   for (std::size_t m = 0; m < layers.size(); ++m) {
-    for (const Json& head : layers[m].at("heads").items())
+    for (const Json& head : layers[m].at("heads").items()) {
       names.push_back(text(m, ".", head.dump()));
+    }
   }
   return names;
 }

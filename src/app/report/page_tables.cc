@@ -2,6 +2,7 @@
 // sorted and drawn, and names of relations and targets for a reader. Read next:
 // src/app/report/page/views/results/results.js.
 #include <algorithm>
+#include <array>
 
 #include "app/report/cell_text.h"
 #include "app/report/page_parts.h"
@@ -50,18 +51,23 @@ class SpokenNames {
   std::vector<std::string> names_;
 };
 
+/// Tables whose column "name" has relations.
+constexpr std::array<std::string_view, 3> kOfRelations = {"relations", "against", "single_against"};
+
 /// Returns whether the cells of a column are names of relations or targets.
-bool has_names(const Column& column) {
+bool has_names(const Column& column, const std::string& table) {
   const std::string_view last = split(column.key, '.').back();
   const bool is_named = last == "relation" || last == "relations" || last == "target";
-  return is_named || (last == "name" && column.title == "relation");
+  const bool is_of_relations = std::ranges::find(kOfRelations, table) != kOfRelations.end();
+  return is_named || (column.key == "name" && is_of_relations);
 }
 
 /// Returns a cell as a reader sees it, with the numbers by which it is sorted and drawn.
-Json shown_cell(const Column& column, const Json& cell, const SpokenNames& spoken) {
+Json shown_cell(const Column& column, const std::string& table, const Json& cell,
+                const SpokenNames& spoken) {
   std::string words = cell_text(column, cell);
   words.erase(words.find_last_not_of(' ') + 1);  // the blank that aligns numbers without a mark
-  if (has_names(column)) words = spoken.names(words);
+  if (has_names(column, table)) words = spoken.names(words);
   Json shown = Json::array();
   shown.push_back(words);
   const bool has_interval = column.is_interval() && cell.is_array();
@@ -83,7 +89,7 @@ Json shown_table(const Table& table, const SpokenNames& spoken) {
   for (const Json::Array& row : table.rows) {
     Json cells = Json::array();
     for (std::size_t c = 0; c < row.size(); ++c) {
-      cells.push_back(shown_cell(table.columns[c], row[c], spoken));
+      cells.push_back(shown_cell(table.columns[c], table.name, row[c], spoken));
     }
     rows.push_back(std::move(cells));
   }
