@@ -202,6 +202,9 @@ class Judge:
             self.sources[bug.path] = bug.path.read_text()
             if bug.asleep(number):
                 rows.setdefault((bug.path, bug.row), number)
+        untested = [path for path, _ in rows if not programs_of(path, self.targets)]
+        if untested:
+            raise SystemExit(f"{untested[0]} belongs to no test program: extend TESTED_AS")
         names = {name for path, _ in rows for name in programs_of(path, self.targets)}
         while True:
             self.asleep = {place: bugs[number].asleep(number) for place, number in rows.items()}

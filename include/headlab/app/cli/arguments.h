@@ -62,7 +62,7 @@ struct FlagRules {
 
 /// How help writes the value of a flag, and what completion offers besides things of its kind.
 struct ValueForm {
-  std::string placeholder{};           // "": that of its kind, or none beside choices
+  std::string placeholder{};  // in capitals; "": that of its kind, none if only choices are read
   std::vector<std::string> choices{};  // words that are typed as they are
   bool several = false;                // whether the value is a list, separated by commas
 };
