@@ -134,7 +134,7 @@ inline void settings(std::string_view bytes) {
 inline void command_line(std::string_view bytes) {
   std::vector<std::string> words;
   for (const std::string_view word : split(bytes, '\n')) words.emplace_back(word);
-  static const cli::Command train = {"train", "", "", "headlab train", "", nullptr};
+  static const cli::Command train = {"train", "", "", "headlab train", {}, nullptr};
   cli::Invocation call(train, words);
   static RunConfig config;
   static const Settings settings = user_settings_of(config);

@@ -8,6 +8,7 @@
 #include "headlab/core/train/evaluate.h"
 #include "headlab/lab/heads/causes/edges.h"
 #include "headlab/lab/heads/causes/interventions.h"
+#include "headlab/lab/results/fields.h"
 #include "headlab/lab/results/stored_json.h"
 
 namespace headlab {
