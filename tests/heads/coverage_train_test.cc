@@ -25,8 +25,8 @@ struct Held {
   Index held = 0, given = 0, draws = 0;
 
   double share() const { return static_cast<double>(held) / static_cast<double>(given); }
-  /// Whether at least half of the draws have an interval; fewer say nothing of a rule.
-  bool is_judged() const { return 2 * given >= draws; }
+  /// Whether at least a tenth of the draws have an interval; fewer say nothing of a rule.
+  bool is_judged() const { return 10 * given >= draws; }
   /// The lower end of the 95% interval of Wilson of the share.
   double low() const {
     std::vector<double> all(static_cast<std::size_t>(given), 0.0);
@@ -133,27 +133,50 @@ TEST(Coverage, IntervalsOfPairsHoldTheTrueValue) {
   }
 }
 
+/// The intervals of what the heads of a model cost, which is trained first.
+std::vector<Held> coverage_of_heads(RunConfig config) {
+  const auto task = fit_to_task(config);
+  Transformer model(config.model);
+  initialize(model, streams::initial_values(config.train.seed));
+  Trainer(model, *task, config.train).run();
+  const Batch examples = held_out_examples(*task, 20000).batch;
+  const std::vector<HeadSet> sets = single_sets(all_heads(model));
+  const Losses losses = Ablation(model, examples).losses(sets);
+  const std::vector<double> targets = targets_by_example(examples);
+  std::vector<Held> heads;
+  for (std::size_t i = 1; i < sets.size(); ++i) {
+    heads.push_back(coverage_of(losses[i], losses[0], targets));
+    expect_covered(heads.back(), text(config.task, ", head ", i - 1));
+  }
+  return heads;
+}
+
 // Models of six tasks, trained as recommended: their heavy tails come late in training.
 TEST(Coverage, IntervalsOfAblationHoldTheTrueCost) {
   Index judged = 0;
   for (const char* name : {"induction", "relations", "sort", "brackets", "recall", "english"}) {
     RunConfig config = recommended_config(name);
     config.train.seed = 77;
-    const auto task = fit_to_task(config);
-    Transformer model(config.model);
-    initialize(model, streams::initial_values(config.train.seed));
-    Trainer(model, *task, config.train).run();
-    const Batch examples = held_out_examples(*task, 20000).batch;
-    std::vector<HeadSet> sets = single_sets(all_heads(model));
-    const Losses losses = Ablation(model, examples).losses(sets);
-    const std::vector<double> targets = targets_by_example(examples);
-    for (std::size_t i = 1; i < sets.size(); ++i) {
-      const Held held = coverage_of(losses[i], losses[0], targets);
-      expect_covered(held, text(name, ", head ", i - 1));
-      judged += held.is_judged();
-    }
+    judged += std::ranges::count_if(coverage_of_heads(config), &Held::is_judged);
   }
   EXPECT_GE(judged, 10) << "most heads of some models have intervals";
+}
+
+// Most of these heads cost much in few examples and little in the others: samples that lack the few
+// look harmless.
+TEST(Coverage, IntervalsOfSkewedHeadsHoldOrAreNotGiven) {
+  Held all;
+  for (const Index seed : {77, 101}) {
+    RunConfig config = recommended_config("induction");
+    config.model.heads = {4};
+    config.train.seed = seed;
+    for (const Held& head : coverage_of_heads(config)) {
+      all.held += head.held;
+      all.given += head.given;
+    }
+  }
+  std::cout << "  together: " << all.held << " of " << all.given << "\n";
+  EXPECT_GE(all.low(), 0.93);
 }
 
 }  // namespace

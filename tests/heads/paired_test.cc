@@ -101,6 +101,27 @@ TEST(PairedChange, HasNoIntervalWhereItIsTooSkewed) {
   EXPECT_FALSE(paired_change(after, before, targets).enough());
 }
 
+/// 2048 changes of which n / i are as large as the quantile of i / n, or larger.
+PairedChange change_with_quantiles(double (*quantile)(double share)) {
+  Numbers after;
+  for (int i = 1; i <= 2048; ++i) after.push_back(quantile(i / 2048.0));
+  return paired_change(after, Numbers(after.size()), Numbers(after.size(), 1.0));
+}
+
+TEST(PairedChange, HasNoIntervalWhereItsTailIsHeavy) {
+  const PairedChange exponential =
+      change_with_quantiles([](double share) { return -std::log(share); });
+  EXPECT_NEAR(exponential.tail, 0.28, 0.01);
+  EXPECT_TRUE(exponential.is_rise());
+  // A power of -2.5: the skew of all such changes is infinite, that of most samples is not.
+  const PairedChange power =
+      change_with_quantiles([](double share) { return std::pow(share, -1 / 2.5); });
+  EXPECT_LT(power.skew, kMostSkew);
+  EXPECT_NEAR(power.tail, 0.52772108, 1e-6) << "as computed by hand in Python";
+  EXPECT_TRUE(std::isnan(power.low) && std::isnan(power.p)) << "what is missing is large";
+  EXPECT_TRUE(power.lacking().starts_with("too heavy a tail (0.")) << power.lacking();
+}
+
 TEST(PairedChange, HasAPThatAgreesWithItsInterval) {
   Generator random(Key{}.fold("p and interval"));
   int below = 0;
@@ -199,7 +220,7 @@ TEST(JudgeUntilCarried, TakesMoreExamplesWhereFewCarryAChange) {
 TEST(PairedChange, UnmeasuredChangeHasNoNumbers) {
   const std::vector<PairedChange> changes = {PairedChange()};
   const Table table = change_fields("", "change", "").table({.name = "heads"}, changes);
-  EXPECT_EQ(Json(table.rows[0]).dump(), "[null,null,0,null,null]");
+  EXPECT_EQ(Json(table.rows[0]).dump(), "[null,null,0,null,null,null]");
 }
 
 TEST(PairedChange, NeedsPairs) {

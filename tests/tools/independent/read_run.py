@@ -540,7 +540,7 @@ NOT_COMPARED = {
     r"(^step_count|\.(draws|layer|head|seed|examples|permutations|kind|schema))$": "what was asked for",
     r"\.(digits|sequences_forward|sequences_backward|steps)$": "how numbers are written, and counts",
     r"\.exchanges$": "permutations, which are drawn",
-    r"^pairs\..*\.skew$": "of changes that rounding alone makes",
+    r"^pairs\..*\.(skew|tail)$": "of changes that rounding alone makes",
     r"^heads\.divisions": "hand-built heads that divide have tests of their own",
     r"^circuits\.compositions\[\]\.(random|percentile)$": "random matrices, which are drawn",
     r"^circuits\.(distance|attention)$": "what was asked for",
@@ -671,6 +671,15 @@ def student_tail(t, freedom):
     return max(0.0, 1 - area / (whole / 2))
 
 
+def tail_of(sizes, carried):
+    """Hill's estimate of 1/alpha over the largest sizes; what is smaller than rounding is alike."""
+    if len(sizes) < 512:
+        return 0
+    largest = max(1, int(min(math.sqrt(len(sizes)), carried / 4)))
+    logs = np.log(np.maximum(np.sort(sizes)[::-1], 64 * np.finfo(np.float32).eps))
+    return (logs[:largest] - logs[largest]).mean()
+
+
 def compare_change(what, d, targets, theirs, allowed=1e-5):
     """A change by example, d, as a mean per target, with Hall's interval and p."""
     n, count = len(d), targets.sum()
@@ -679,7 +688,7 @@ def compare_change(what, d, targets, theirs, allowed=1e-5):
     compare(what, change, theirs["change"], allowed)
     compare("examples", (targets > 0).sum(), theirs["examples"], 0)
     if np.abs(d).max() < 1e-3:  # what rounding does: nothing is known of its spread
-        mark([theirs[name] for name in ("low", "high", "p", "carried", "skew")])
+        mark([theirs[name] for name in ("low", "high", "p", "carried", "skew", "tail")])
         known = theirs["carried"] <= n and 1e-6 <= (theirs["p"] or 1) <= 1
         compare("of rounding alone", not known, 0, 0)
         for end in ("low", "high"):
@@ -689,7 +698,9 @@ def compare_change(what, d, targets, theirs, allowed=1e-5):
     compare("carried", carried, theirs["carried"], 3e-3 * n)
     skew = (e ** 3).sum() / (e ** 2).sum() ** 1.5 if e.any() else 0
     compare("skew", skew, theirs["skew"], 3e-3)
-    if min(carried, (targets > 0).sum()) < 30 or abs(skew) > 0.2:
+    tail = tail_of(np.abs(e), carried)
+    compare("tail", tail, theirs["tail"], 3e-3)
+    if min(carried, (targets > 0).sum()) < 30 or abs(skew) > 0.2 or tail > 0.4:
         for name in ("low", "high", "p"):
             compare("intervals of few examples or large skew", theirs[name] is not None, 0, 0)
         return
@@ -1082,12 +1093,13 @@ def compare_rough_interval(change, examples):
     """Of draws that are not known: the interval holds its mean, and not far from its middle, and p
     is below .05 if 0 is out."""
     compare("examples", examples, change["examples"], 0)
-    mark([change[name] for name in ("change", "low", "high", "p", "carried", "skew")])
+    mark([change[name] for name in ("change", "low", "high", "p", "carried", "skew", "tail")])
     compare("carried by more than there are", max(0, change["carried"] - examples), 0, 1e-6)
     most = 1 if change["low"] is None else 0.2  # |skew| of a change with an interval
     compare("skew beyond its limit", max(0, abs(change["skew"]) - most), 0, 1e-6)
     if change["low"] is None:
         return
+    compare("tail beyond its limit", max(0, change["tail"] - 0.4), 0, 1e-6)
     sides = change["change"] - change["low"], change["high"] - change["change"]
     width = sum(sides)
     compare("interval without its mean", min(sides) < 0 or max(sides) > 4 * min(sides) + 0.01, 0, 0)

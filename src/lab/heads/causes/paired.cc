@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <map>
 #include <numeric>
 
@@ -62,6 +63,13 @@ Fields<PairedChange> change_fields(const std::string& prefix, const std::string&
                  .mean_over(examples)
                  .hidden(),
              if_measured(&PairedChange::skew));
+  fields.add(Column(prefix + "tail", "tail",
+                    text("how heavy the tail of the examples' changes is, 1/alpha; no interval "
+                         "above ",
+                         kHeaviestTail))
+                 .mean_over(examples)
+                 .hidden(),
+             if_measured(&PairedChange::tail));
   return fields;
 }
 
@@ -70,7 +78,8 @@ std::string PairedChange::lacking() const {
   if (carried < kFewestPaired) {
     return text("carried by ", std::lround(std::floor(carried)), " examples");
   }
-  return enough() ? "" : text("too skewed (", fixed(std::abs(skew), 2), ")");
+  if (std::abs(skew) > kMostSkew) return text("too skewed (", fixed(std::abs(skew), 2), ")");
+  return enough() ? "" : text("too heavy a tail (", fixed(tail, 2), ")");
 }
 
 /// Returns whether no example changes by more than rounding.
@@ -113,6 +122,20 @@ static PairedChange mean_change(std::span<const double> after, std::span<const d
   return result;
 }
 
+/// Returns PairedChange::tail of these sizes. Those below `resolution` are rounding, all alike.
+static double tail_of(std::vector<double> sizes, double carried, double resolution) {
+  if (std::ssize(sizes) < kFewestTailed) return 0;
+  const double most = std::min(std::sqrt(static_cast<double>(sizes.size())), carried / 4);
+  const auto largest = static_cast<std::ptrdiff_t>(std::max(1.0, most));
+  std::ranges::nth_element(sizes, sizes.begin() + largest, std::greater());
+  const double next = std::max(sizes[static_cast<std::size_t>(largest)], resolution);
+  double sum = 0;
+  for (const double size : std::span(sizes).first(static_cast<std::size_t>(largest))) {
+    sum += std::log(std::max(size, resolution) / next);
+  }
+  return sum / static_cast<double>(largest);
+}
+
 PairedChange paired_change(std::span<const double> after, std::span<const double> before,
                            std::span<const double> targets, std::span<const std::size_t> groups,
                            double resolution) {
@@ -127,8 +150,10 @@ PairedChange paired_change(std::span<const double> after, std::span<const double
   double squares = 0;
   double cubes = 0;
   std::map<std::size_t, double> sums;  // of residuals, by group
+  std::vector<double> sizes;           // of residuals
   for (std::size_t i = 0; i < n; ++i) {
     const double residual = after[i] - before[i] - result.change * targets[i];
+    sizes.push_back(std::abs(residual));
     squares += residual * residual;
     cubes += residual * residual * residual;
     if (!groups.empty()) sums[groups[i]] += residual;
@@ -138,6 +163,7 @@ PairedChange paired_change(std::span<const double> after, std::span<const double
   const auto examples = static_cast<double>(n);
   const double error = std::sqrt(std::max(squares, grouped) * examples / (examples - 1)) / count;
   result.skew = squares > 0 ? cubes / std::pow(squares, 1.5) : 0;
+  result.tail = tail_of(std::move(sizes), result.carried, resolution);
   const SkewedMean mean{result.change, error * (1 + std::abs(result.skew)), result.skew};
   const bool known = result.enough();
   const bool moved = error > 0 || result.change != 0;
