@@ -32,7 +32,12 @@ TEST_F(Cases, AnEncoderDecoderHasThreeKindsOfAttentionLayersAndTwoRows) {
       tab().text("document.querySelector(\"#maps .map-cell[title^='Cross'] .map\").dataset.head");
   go_to("#view=head&h=" + cross);
   EXPECT_FALSE(table("pattern").empty());
+  const std::string keys = tab().text(
+      "[...document.querySelectorAll('figure:has(#pattern) th')].map((cell) => "
+      "cell.textContent).join('')");
   go_to("#view=bench");
+  EXPECT_NE(keys.find(tab().text("document.getElementById('typed').value")), std::string::npos)
+      << "the columns are the tokens of the source, from the first: " << keys;
   choose("typed", tab().text("document.getElementById('typed').value.split('').reverse().join('')"),
          "input");
   EXPECT_TRUE(shows("#edited", "tokens typed"));

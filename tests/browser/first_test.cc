@@ -93,6 +93,9 @@ TEST_F(FirstScreen, CutsNoSentenceOfTheDrawerOff) {
 
 TEST_F(FirstScreen, SelectsByAClickAndAblatesByASecondAct) {
   open(full);
+  EXPECT_EQ(tab().text("[...document.querySelectorAll('.loss-svg text')].map((tick) => "
+                       "tick.textContent).filter((words) => /^[0-9.]+$/.test(words)).join(' ')"),
+            "0.0001 0.001 0.01 0.1 1 10");
   const std::string head = breaking_head();
   const std::string before = words("#loss-now");
   EXPECT_FALSE(there(".answer.bad")) << "the example opens with right answers";

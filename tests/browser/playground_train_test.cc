@@ -126,6 +126,13 @@ TEST_F(Playground, ALinkRestoresKnobsStepsAndHeads) {
   EXPECT_EQ(tab().text("addressOfState()"), address);
 }
 
+TEST_F(Playground, ShowsAnotherExampleWhenAskedForOne) {
+  start("");
+  const double first = tab().number("view.example");
+  click("#another");
+  EXPECT_GT(tab().number("view.example"), first);
+}
+
 TEST_F(Playground, FitsNarrowScreensWithAllButtons) {
   tab().resize(390, 844);
   tab().prefer({{"prefers-reduced-motion", "reduce"}, {"prefers-color-scheme", "dark"}});
