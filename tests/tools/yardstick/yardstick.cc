@@ -45,14 +45,33 @@ int main(int count, char** values) {
   using namespace headlab::cli;
   constexpr const char* kGroup = "benchmarks";
   Additions additions;
-  additions.commands = {{"step", kGroup, "a training step against the machine's limits",
-                         "headlab step", {}, step, rows_shape},
-                        {"forward", kGroup, "a forward pass alone, as in analyses",
-                         "headlab forward", {}, forward, rows_shape},
-                        {"ops", kGroup, "every op of a training step, against the machine's limits",
-                         "headlab ops", {}, ops, rows_shape},
-                        {"generation", kGroup,
+  additions.commands = {{"step",
+                         kGroup,
+                         "a training step against the machine's limits",
+                         "headlab step",
+                         {},
+                         step,
+                         rows_shape},
+                        {"forward",
+                         kGroup,
+                         "a forward pass alone, as in analyses",
+                         "headlab forward",
+                         {},
+                         forward,
+                         rows_shape},
+                        {"ops",
+                         kGroup,
+                         "every op of a training step, against the machine's limits",
+                         "headlab ops",
+                         {},
+                         ops,
+                         rows_shape},
+                        {"generation",
+                         kGroup,
                          "one token after 64, 256 ... --length tokens (preset: 4096, --batch 1)",
-                         "headlab generation", {}, generation, rows_shape}};
+                         "headlab generation",
+                         {},
+                         generation,
+                         rows_shape}};
   return run_program(count, values, additions);
 }
