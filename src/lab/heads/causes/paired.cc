@@ -28,6 +28,31 @@ static Interval interval_of(const PairedChange& change) {
   return {change.change, change.low, change.high};
 }
 
+/// Adds the columns that say how the change is spread over examples; they decide whether it has an
+/// interval.
+static void add_spread(Fields<PairedChange>& fields, const std::string& prefix) {
+  const std::string examples = prefix + "examples";
+  fields.add(Column(prefix + "carried", "carried",
+                    "effective number of examples that carry the change")
+                 .mean_over(examples)
+                 .hidden(),
+             if_measured(&PairedChange::carried));
+  fields.add(Column(prefix + "skew", "skew",
+                    text("skewness of the examples' changes, divided by the root of their number; "
+                         "no interval above ",
+                         kMostSkew))
+                 .mean_over(examples)
+                 .hidden(),
+             if_measured(&PairedChange::skew));
+  fields.add(Column(prefix + "tail", "tail",
+                    text("how heavy the tail of the examples' changes is, 1/alpha; no interval "
+                         "above ",
+                         kHeaviestTail))
+                 .mean_over(examples)
+                 .hidden(),
+             if_measured(&PairedChange::tail));
+}
+
 Fields<PairedChange> change_fields(const std::string& prefix, const std::string& title,
                                    const std::string& meaning, const ChangeShown& shown) {
   const std::string change = prefix + "change";
@@ -51,25 +76,7 @@ Fields<PairedChange> change_fields(const std::string& prefix, const std::string&
                     "number of examples with a target, from which the change is computed")
                  .hidden(),
              &PairedChange::examples);
-  fields.add(Column(prefix + "carried", "carried",
-                    "effective number of examples that carry the change")
-                 .mean_over(examples)
-                 .hidden(),
-             if_measured(&PairedChange::carried));
-  fields.add(Column(prefix + "skew", "skew",
-                    text("skewness of the examples' changes, divided by the root of their number; "
-                         "no interval above ",
-                         kMostSkew))
-                 .mean_over(examples)
-                 .hidden(),
-             if_measured(&PairedChange::skew));
-  fields.add(Column(prefix + "tail", "tail",
-                    text("how heavy the tail of the examples' changes is, 1/alpha; no interval "
-                         "above ",
-                         kHeaviestTail))
-                 .mean_over(examples)
-                 .hidden(),
-             if_measured(&PairedChange::tail));
+  add_spread(fields, prefix);
   return fields;
 }
 
