@@ -164,11 +164,10 @@ Words of_changes() {
                 "the square root of their number, is above ",
                 kMostSkew, "; such an interval would miss the true value too often")),
       size("too heavy a tail",
-           text("no interval is given, because few examples change far more than the others, and "
-                "other examples would have changed more still: of the examples that change most, "
-                "the logarithm exceeds that of the next one by more than ",
-                kHeaviestTail, " in the mean (Hill's estimate of 1/alpha, from ", kFewestTailed,
-                " examples on)")),
+           text("no interval is given, because a few examples change far more than the others, and "
+                "other examples could change still more: Hill's estimate of 1/alpha over the "
+                "largest changes is above ",
+                kHeaviestTail, ". It is made from ", kFewestTailed, " examples on")),
       size("carried by",
            text("no interval is given, because fewer than ", kFewestPaired,
                 " effective examples carry the change: (sum |d|)^2 / sum d^2 over the changes d")),

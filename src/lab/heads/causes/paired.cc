@@ -31,26 +31,20 @@ static Interval interval_of(const PairedChange& change) {
 /// Adds the columns that say how the change is spread over examples; they decide whether it has an
 /// interval.
 static void add_spread(Fields<PairedChange>& fields, const std::string& prefix) {
-  const std::string examples = prefix + "examples";
-  fields.add(Column(prefix + "carried", "carried",
-                    "effective number of examples that carry the change")
-                 .mean_over(examples)
-                 .hidden(),
-             if_measured(&PairedChange::carried));
-  fields.add(Column(prefix + "skew", "skew",
-                    text("skewness of the examples' changes, divided by the root of their number; "
-                         "no interval above ",
-                         kMostSkew))
-                 .mean_over(examples)
-                 .hidden(),
-             if_measured(&PairedChange::skew));
-  fields.add(Column(prefix + "tail", "tail",
-                    text("how heavy the tail of the examples' changes is, 1/alpha; no interval "
-                         "above ",
-                         kHeaviestTail))
-                 .mean_over(examples)
-                 .hidden(),
-             if_measured(&PairedChange::tail));
+  const auto add = [&](const char* name, const std::string& meaning, double PairedChange::*value) {
+    fields.add(Column(prefix + name, name, meaning).mean_over(prefix + "examples").hidden(),
+               if_measured(value));
+  };
+  add("carried", "effective number of examples that carry the change", &PairedChange::carried);
+  add("skew",
+      text("skewness of the examples' changes, divided by the root of their number; no interval "
+           "above ",
+           kMostSkew),
+      &PairedChange::skew);
+  add("tail",
+      text("how heavy the tail of the examples' changes is, 1/alpha; no interval above ",
+           kHeaviestTail),
+      &PairedChange::tail);
 }
 
 Fields<PairedChange> change_fields(const std::string& prefix, const std::string& title,
