@@ -32,11 +32,12 @@ inline constexpr Index kMostPaired = 8192;
 inline constexpr double kMostSkew = 0.2;
 
 /// Heaviest tail of a change with an interval, by PairedChange::tail. Where sizes above x are as
-/// frequent as x^-alpha, the correction for skew needs alpha > 3. Of heads of trained models, those
-/// with an estimate of 1/alpha below 0.37 are covered in 95 of 100 cases, and those above 0.49 in
-/// as few as 80, of the samples that pass the limit of skew (coverage_train_test.cc).
+/// frequent as x^-alpha, the correction for skew needs alpha > 3. In trained models, heads with an
+/// estimate of 1/alpha below 0.37 have intervals that hold the true value in 95 of 100 cases. Those
+/// of heads above 0.49 hold it in as few as 76, if only the skew is limited
+/// (coverage_train_test.cc).
 inline constexpr double kHeaviestTail = 0.4;
-/// Number of examples from which the tail is judged; the largest of fewer are no tail.
+/// Number of examples from which the tail is judged. The largest of fewer say little about it.
 inline constexpr Index kFewestTailed = 512;
 
 /// Largest change of a loss that rounding in float can cause, in nats per target. A smaller change
