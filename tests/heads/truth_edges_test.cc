@@ -56,6 +56,17 @@ TEST(TruthEdges, ControlWeighsTheSameIfOtherRelationsHoldAllWeight) {
   EXPECT_NEAR(experiment.test(1, {{0, 1}}).random_mass, 1, 1e-6);
 }
 
+// Edges of uniform heads weigh the same, so that those that are drawn weigh exactly 1. A key of the
+// other relation weighs 1 alone, so that with it they would weigh more.
+TEST(TruthEdges, ControlTakesKeysOfOtherRelationsLast) {
+  const auto task = make_task("relations:length=10,vocab=6,classes=3,relations=1+3");
+  const Transformer model =
+      hand_built(task->shape(), 3, {1, 3, kUniform, kUniform, kUniform, kUniform});
+  const EdgeExperiment experiment(model, *task, {.examples = 40, .draws = 5});
+  const EdgeTest test = experiment.test(1, {{0, 1}});
+  EXPECT_NEAR(test.random_mass, 1, 1e-6);
+}
+
 TEST(TruthEdges, HeadWithoutEffectIsNoCause) {
   EdgeTest test{.heads = {{0, 0}}, .lift = 0.1};
   test.truth = {0.0, -0.1, 0.1, 0.9, 40};

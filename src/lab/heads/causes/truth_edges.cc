@@ -70,7 +70,8 @@ using Edges = std::vector<MaskedEdges::Edge>;
 struct TestedQuery {
   GroundTruth::Query at;  // b counts within the part
   double mass = 0;
-  std::vector<std::int32_t> true_keys = {};  // that random edges leave out
+  std::vector<std::int32_t> kept_keys = {};   // true keys that its targets may depend on
+  std::vector<std::int32_t> other_keys = {};  // true keys of relations with other targets
 };
 
 /// Returns the queries of a relation in the examples [first, end), numbered from `first`.
@@ -84,10 +85,13 @@ std::vector<TestedQuery> tested_queries(const GroundTruth& truth, Index first, I
 }
 
 /// Adds to each query, numbered from example `first`, its keys in one relation's ground truth.
-void add_true_keys(const GroundTruth& truth, Index first, std::vector<TestedQuery>& queries) {
+/// `is_kept`: whether random edges never lead to them.
+void add_true_keys(const GroundTruth& truth, Index first, bool is_kept,
+                   std::vector<TestedQuery>& queries) {
   for (TestedQuery& query : queries) {
     const auto keys = truth.keys(first + query.at.b, query.at.t);
-    query.true_keys.insert(query.true_keys.end(), keys.begin(), keys.end());
+    std::vector<std::int32_t>& known = is_kept ? query.kept_keys : query.other_keys;
+    known.insert(known.end(), keys.begin(), keys.end());
   }
 }
 
@@ -103,24 +107,37 @@ void hide_truth(const std::vector<CachedHead>& heads, std::vector<TestedQuery>& 
   }
 }
 
-/// Draws random edges of these heads at a query, none to one of its true keys, with at least
-/// the weight of its ground-truth edges.
+/// Appends the edges of nonzero weight from a query to a key in these heads.
+void add_edges(const MaskedEdges& edges, const std::vector<CachedHead>& heads, Index key,
+               const TestedQuery& query, Edges& pool) {
+  for (const CachedHead& head : heads) {
+    const MaskedEdges::Edge edge = edges.edge(head, query.at, key);
+    if (edges.weight(edge) > 0) pool.push_back(edge);
+  }
+}
+
+/// Draws random edges of these heads at a query, with at least the weight of its ground-truth
+/// edges: first to keys that are true in no relation, then to those of relations with other
+/// targets, and none to a key that its targets may depend on.
 Edges random_edges(const MaskedEdges& edges, const std::vector<CachedHead>& heads, Index keys,
                    const TestedQuery& query, Generator random) {
-  Edges pool;
-  for (const CachedHead& head : heads) {
-    const MaskedEdges::Edge first = edges.edge(head, query.at, 0);
-    for (Index key = 0; key < keys; ++key) {
-      const MaskedEdges::Edge edge{first.attention_layer, first.slot + key};
-      if (edges.weight(edge) > 0 && std::ranges::count(query.true_keys, key) == 0) {
-        pool.push_back(edge);
-      }
+  Edges free_pool, other_pool;
+  for (Index key = 0; key < keys; ++key) {
+    if (std::ranges::count(query.kept_keys, key) > 0) continue;
+    const bool is_other = std::ranges::count(query.other_keys, key) > 0;
+    add_edges(edges, heads, key, query, is_other ? other_pool : free_pool);
+  }
+  random.shuffle(std::span(free_pool));
+  random.shuffle(std::span(other_pool));
+  Edges drawn;
+  double left = query.mass;
+  for (const Edges* pool : {&free_pool, &other_pool}) {
+    for (auto edge = pool->begin(); edge != pool->end() && left > 0; ++edge) {
+      drawn.push_back(*edge);
+      left -= edges.weight(*edge);
     }
   }
-  random.shuffle(std::span(pool));
-  auto end = pool.begin();
-  for (double left = query.mass; end != pool.end() && left > 0; ++end) left -= edges.weight(*end);
-  return {pool.begin(), end};
+  return drawn;
 }
 
 }  // namespace
@@ -147,11 +164,9 @@ std::string EdgeTest::conclusion() const {
 /// Sums of one test while it runs over parts of the examples.
 struct EdgeExperiment::Trial {
   std::size_t relation;
-  /// Relations of its kind whose ground-truth keys its targets may depend on: itself, if these
-  /// targets are named after it, otherwise all.
-  std::vector<std::size_t> kept_relations;
-  Batch examples;        // with only the targets of the relation
-  AgainstTargets named;  // those of them for which lines name another answer
+  bool has_named_targets;  // if not, its targets may depend on the true keys of all relations
+  Batch examples;          // with only the targets of the relation
+  AgainstTargets named;    // those of them for which lines name another answer
   std::vector<CachedHead> heads{},
       all{};  // heads that lose ground-truth edges; heads of the relation's kind
   std::vector<double> whole{}, truth{}, random{};                          // losses of the examples
@@ -189,24 +204,13 @@ void EdgeExperiment::choose_heads(const HeadSet& heads, Trial& trial) const {
   }
 }
 
-std::vector<std::size_t> EdgeExperiment::relations_of_targets(std::size_t relation,
-                                                              bool own) const {
-  const bool is_alone = own && has_own_target(task_, relations_[relation].name);
-  std::vector<std::size_t> kept;
-  for (std::size_t r = 0; r < relations_.size(); ++r) {
-    const bool is_of_kind = relations_[r].kind == relations_[relation].kind;
-    if (is_of_kind && (r == relation || !is_alone)) kept.push_back(r);
-  }
-  return kept;
-}
-
 EdgeTest EdgeExperiment::test(std::size_t relation, const HeadSet& heads) const {
   const NoGrad no_grad;
   require(relation < relations_.size(), "cannot test ground-truth edges: the task has ",
           relations_.size(), " relations");
   const RelationTargets asked = targets_of(task_, example_, relation);
-  Trial trial{relation, relations_of_targets(relation, asked.own), asked.examples,
-              AgainstTargets(task_, Split::validation, asked.examples)};
+  Trial trial{relation, asked.own && has_own_target(task_, relations_[relation].name),
+              asked.examples, AgainstTargets(task_, Split::validation, asked.examples)};
   choose_heads(heads, trial);
   const std::vector<double> targets = targets_by_example(trial.examples);
   const auto judged = std::ranges::count_if(targets, [](double count) { return count > 0; });
@@ -253,9 +257,10 @@ void EdgeExperiment::add_part(const Batch& part, Index first, Trial& trial) cons
   };
   std::vector<TestedQuery> queries =
       tested_queries(example_.truth[trial.relation], first, first + part.size);
-  // The control of one relation must not break another whose keys these targets may depend on.
-  for (const std::size_t r : trial.kept_relations) {
-    add_true_keys(example_.truth[r], first, queries);
+  for (std::size_t r = 0; r < relations_.size(); ++r) {
+    if (relations_[r].kind != relations_[trial.relation].kind) continue;
+    const bool is_kept = r == trial.relation || !trial.has_named_targets;
+    add_true_keys(example_.truth[r], first, is_kept, queries);
   }
   MaskedEdges truth(whole.cache());
   hide_truth(trial.heads, queries, truth);

@@ -85,18 +85,17 @@ class EdgeExperiment {
   EdgeExperiment(const Transformer& model, const Task& task, const EdgeOptions& options = {});
 
   /// Tests the relation with this index in these heads. Random edges: at each query, edges of
-  /// nonzero weight in any head of the relation's kind of attention, except those to
-  /// ground-truth keys of any relation, in random order until they weigh at least as much as the
-  /// masked edges (or no more are left: see random_mass). Changes have no interval if fewer than
-  /// kFewestPaired examples have a target; without any nothing runs. Errors: a relation that the
-  /// task does not have; a head that the model does not have, or of another kind.
+  /// nonzero weight in any head of the relation's kind of attention, in random order until they
+  /// weigh at least as much as the masked edges (or no more are left: see random_mass). Those to
+  /// ground-truth keys of the relation are left out, and those to keys of other relations too if
+  /// its targets may depend on them; if other relations have targets of their own, their keys come
+  /// last. Changes have no interval if fewer than kFewestPaired examples have a target; without any
+  /// nothing runs. Errors: a relation that the task does not have; a head that the model does not
+  /// have, or of another kind.
   EdgeTest test(std::size_t relation, const HeadSet& heads) const;
 
  private:
   struct Trial;
-  /// Returns the relations whose ground-truth keys the targets of a relation may depend on. `own`:
-  /// whether these are targets of the relation alone.
-  std::vector<std::size_t> relations_of_targets(std::size_t relation, bool own) const;
   void choose_heads(const HeadSet& heads, Trial& trial) const;
   void add_part(const Batch& part, Index first, Trial& trial) const;
   static EdgeAgainst against_of(const Trial& trial);
