@@ -23,6 +23,13 @@ struct CachedHead {
   Index attention_layer, head;
 };
 
+/// Ground truth that matters for the queries of a tested relation.
+struct TestedTruth {
+  const GroundTruth* asked;                          // of the relation itself
+  std::vector<const GroundTruth*> kept{}, others{};  // of relations whose keys its targets may
+                                                     // depend on; of the others of its kind
+};
+
 namespace {
 
 /// Masked edges of attention in a pass, and their weights.
@@ -74,25 +81,26 @@ struct TestedQuery {
   std::vector<std::int32_t> other_keys = {};  // true keys of relations with other targets
 };
 
-/// Returns the queries of a relation in the examples [first, end), numbered from `first`.
-std::vector<TestedQuery> tested_queries(const GroundTruth& truth, Index first, Index end) {
-  std::vector<TestedQuery> queries;
-  for (Index i = 0; i < truth.queries(); ++i) {
-    const auto [b, t, keys] = truth.query(i);
-    if (b >= first && b < end) queries.push_back({{b - first, t, keys}});
+/// Appends the keys of example b and query t in each of these ground truths.
+void add_keys(const std::vector<const GroundTruth*>& truths, Index b, Index t,
+              std::vector<std::int32_t>& keys) {
+  for (const GroundTruth* truth : truths) {
+    const auto added = truth->keys(b, t);
+    keys.insert(keys.end(), added.begin(), added.end());
   }
-  return queries;
 }
 
-/// Adds to each query, numbered from example `first`, its keys in one relation's ground truth.
-/// `is_kept`: whether random edges never lead to them.
-void add_true_keys(const GroundTruth& truth, Index first, bool is_kept,
-                   std::vector<TestedQuery>& queries) {
-  for (TestedQuery& query : queries) {
-    const auto keys = truth.keys(first + query.at.b, query.at.t);
-    std::vector<std::int32_t>& known = is_kept ? query.kept_keys : query.other_keys;
-    known.insert(known.end(), keys.begin(), keys.end());
+/// Returns the queries of a relation in the examples [first, end), numbered from `first`.
+std::vector<TestedQuery> tested_queries(const TestedTruth& truth, Index first, Index end) {
+  std::vector<TestedQuery> queries;
+  for (Index i = 0; i < truth.asked->queries(); ++i) {
+    const auto [b, t, keys] = truth.asked->query(i);
+    if (b < first || b >= end) continue;
+    queries.push_back({{b - first, t, keys}});
+    add_keys(truth.kept, b, t, queries.back().kept_keys);
+    add_keys(truth.others, b, t, queries.back().other_keys);
   }
+  return queries;
 }
 
 /// Masks the ground-truth edges of the queries in these heads.
@@ -164,9 +172,9 @@ std::string EdgeTest::conclusion() const {
 /// Sums of one test while it runs over parts of the examples.
 struct EdgeExperiment::Trial {
   std::size_t relation;
-  bool has_named_targets;  // if not, its targets may depend on the true keys of all relations
-  Batch examples;          // with only the targets of the relation
-  AgainstTargets named;    // those of them for which lines name another answer
+  TestedTruth known;
+  Batch examples;        // with only the targets of the relation
+  AgainstTargets named;  // those of them for which lines name another answer
   std::vector<CachedHead> heads{},
       all{};  // heads that lose ground-truth edges; heads of the relation's kind
   std::vector<double> whole{}, truth{}, random{};                          // losses of the examples
@@ -204,13 +212,24 @@ void EdgeExperiment::choose_heads(const HeadSet& heads, Trial& trial) const {
   }
 }
 
+TestedTruth EdgeExperiment::known_truth(std::size_t relation, bool is_alone) const {
+  TestedTruth known{&example_.truth[relation]};
+  for (std::size_t r = 0; r < relations_.size(); ++r) {
+    if (relations_[r].kind != relations_[relation].kind) continue;
+    const bool is_kept = r == relation || !is_alone;
+    (is_kept ? known.kept : known.others).push_back(&example_.truth[r]);
+  }
+  return known;
+}
+
 EdgeTest EdgeExperiment::test(std::size_t relation, const HeadSet& heads) const {
   const NoGrad no_grad;
   require(relation < relations_.size(), "cannot test ground-truth edges: the task has ",
           relations_.size(), " relations");
   const RelationTargets asked = targets_of(task_, example_, relation);
-  Trial trial{relation, asked.own && has_own_target(task_, relations_[relation].name),
-              asked.examples, AgainstTargets(task_, Split::validation, asked.examples)};
+  const bool is_alone = asked.own && has_own_target(task_, relations_[relation].name);
+  Trial trial{relation, known_truth(relation, is_alone), asked.examples,
+              AgainstTargets(task_, Split::validation, asked.examples)};
   choose_heads(heads, trial);
   const std::vector<double> targets = targets_by_example(trial.examples);
   const auto judged = std::ranges::count_if(targets, [](double count) { return count > 0; });
@@ -255,13 +274,7 @@ void EdgeExperiment::add_part(const Batch& part, Index first, Trial& trial) cons
     add_losses(logits, part, first, share, sums);
     trial.named.add(logits, part, first, share, against);
   };
-  std::vector<TestedQuery> queries =
-      tested_queries(example_.truth[trial.relation], first, first + part.size);
-  for (std::size_t r = 0; r < relations_.size(); ++r) {
-    if (relations_[r].kind != relations_[trial.relation].kind) continue;
-    const bool is_kept = r == trial.relation || !trial.has_named_targets;
-    add_true_keys(example_.truth[r], first, is_kept, queries);
-  }
+  std::vector<TestedQuery> queries = tested_queries(trial.known, first, first + part.size);
   MaskedEdges truth(whole.cache());
   hide_truth(trial.heads, queries, truth);
   add_without(truth, 1, trial.truth, trial.truth_against);

@@ -77,6 +77,8 @@ struct EdgeTest {
   std::string guard() const;
 };
 
+struct TestedTruth;
+
 /// Held-out examples of a task with the losses of the unchanged model. Only reads the model and the
 /// task, which must outlive it.
 class EdgeExperiment {
@@ -96,6 +98,9 @@ class EdgeExperiment {
 
  private:
   struct Trial;
+  /// Returns the ground truth that matters for a relation; `is_alone`: whether its targets are of
+  /// no other relation.
+  TestedTruth known_truth(std::size_t relation, bool is_alone) const;
   void choose_heads(const HeadSet& heads, Trial& trial) const;
   void add_part(const Batch& part, Index first, Trial& trial) const;
   static EdgeAgainst against_of(const Trial& trial);
