@@ -14,8 +14,13 @@ if(HEADLAB_SANITIZE)
   add_link_options(${sanitizers})
 endif()
 set(numbers "")
-# -fexpensive-optimizations: so that g++ contracts at -O1 as at -O2.
+# -fexpensive-optimizations: so that g++ contracts at -O1 as at -O2. avoid-fma-max-bits: so that it
+# contracts alike in all loops; for processors of AMD it leaves out some (GCC's avoid_fma_chains),
+# and two kernels for the same product then differ in their last bits.
 set(candidates -fno-math-errno -ffp-contract=fast -fexpensive-optimizations)
+if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
+  list(APPEND candidates --param=avoid-fma-max-bits=0)
+endif()
 if(HEADLAB_NATIVE)
   list(APPEND candidates -march=native)
 endif()
