@@ -1061,6 +1061,8 @@ def compare_edges(model, batch, truth, said):
         whole = model.losses(own)
         everywhere = [head for head in model.heads
                       if model.modules[head[0]][1] == relations[r]["kind"]]
+        never, last = keys_of_others(r, relations, truth,
+                                     own is not batch and row["name"] in said["target_names"])
         for test in row["tests"]:
             heads = [tuple(head) for head in test["heads"]]
             mark(test["heads"])
@@ -1068,7 +1070,7 @@ def compare_edges(model, batch, truth, said):
             if (targets > 0).sum() < 30:
                 continue
             costs = remember(("edges", r, tuple(heads)), lambda: costs_of_edges(
-                model, own, patterns, truth[r], heads, everywhere))
+                model, own, patterns, truth[r], heads, everywhere, never, last))
             compare("hidden mass", costs["mass"], test["mass"], 1e-4)
             compare_change("hidden edges", costs["truth"] - whole, targets, test["truth"], 1e-4)
             if len(heads) == 1:
@@ -1108,7 +1110,18 @@ def compare_rough_interval(change, examples):
     compare("p beside the interval", not agree or not 1e-6 <= change["p"] <= 1, 0, 0)
 
 
-def costs_of_edges(model, batch, patterns, truth, heads, everywhere, draws=5):
+def keys_of_others(r, relations, truth, is_alone):
+    """Keys that are true in other relations, by query: those that random edges never lead to, since
+    the targets of relation r are also those of others, and those that they lead to last."""
+    keys = {}
+    for other, edges in zip(relations, truth):
+        if other is not relations[r] and other["kind"] == relations[r]["kind"]:
+            for b, t, key in edges:
+                keys.setdefault((int(b), int(t)), set()).add(int(key))
+    return ({}, keys) if is_alone else (keys, {})
+
+
+def costs_of_edges(model, batch, patterns, truth, heads, everywhere, never, last, draws=5):
     queries = {}
     for b, t, key in truth:
         queries.setdefault((int(b), int(t)), []).append(int(key))
@@ -1130,13 +1143,16 @@ def costs_of_edges(model, batch, patterns, truth, heads, everywhere, draws=5):
     for _ in range(draws):
         drawn = nothing()
         for (b, t), keys in queries.items():
+            left_out = {*keys, *never.get((b, t), ())}
             pool = [(m, place[m, h], key) for m, h in everywhere
-                    for key in np.flatnonzero(patterns[m][b, place[m, h], t]) if key not in keys]
+                    for key in np.flatnonzero(patterns[m][b, place[m, h], t])
+                    if key not in left_out]
+            pool = [pool[i] for i in random.permutation(len(pool))]
+            pool.sort(key=lambda edge: edge[2] in last.get((b, t), ()))  # keeps the random order
             left = mass[b, t]
-            for i in random.permutation(len(pool)):
+            for m, h, key in pool:
                 if left <= 0:
                     break
-                m, h, key = pool[i]
                 drawn[m][b, h, t, key] = True
                 left -= patterns[m][b, h, t, key]
                 weight += patterns[m][b, h, t, key] / draws / len(queries)
