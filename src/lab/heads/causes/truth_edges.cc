@@ -23,11 +23,11 @@ struct CachedHead {
   Index attention_layer, head;
 };
 
-/// Ground truth that matters for the queries of a tested relation.
+/// Ground truth of a tested relation, and of all relations of its kind of attention: those whose
+/// keys its targets may depend on, itself among them, and the others.
 struct TestedTruth {
-  const GroundTruth* asked;                          // of the relation itself
-  std::vector<const GroundTruth*> kept{}, others{};  // of relations whose keys its targets may
-                                                     // depend on; of the others of its kind
+  const GroundTruth* tested;
+  std::vector<const GroundTruth*> kept{}, others{};
 };
 
 namespace {
@@ -93,8 +93,8 @@ void add_keys(const std::vector<const GroundTruth*>& truths, Index b, Index t,
 /// Returns the queries of a relation in the examples [first, end), numbered from `first`.
 std::vector<TestedQuery> tested_queries(const TestedTruth& truth, Index first, Index end) {
   std::vector<TestedQuery> queries;
-  for (Index i = 0; i < truth.asked->queries(); ++i) {
-    const auto [b, t, keys] = truth.asked->query(i);
+  for (Index i = 0; i < truth.tested->queries(); ++i) {
+    const auto [b, t, keys] = truth.tested->query(i);
     if (b < first || b >= end) continue;
     queries.push_back({{b - first, t, keys}});
     add_keys(truth.kept, b, t, queries.back().kept_keys);
@@ -217,7 +217,8 @@ TestedTruth EdgeExperiment::known_truth(std::size_t relation, bool is_alone) con
   for (std::size_t r = 0; r < relations_.size(); ++r) {
     if (relations_[r].kind != relations_[relation].kind) continue;
     const bool is_kept = r == relation || !is_alone;
-    (is_kept ? known.kept : known.others).push_back(&example_.truth[r]);
+    std::vector<const GroundTruth*>& group = is_kept ? known.kept : known.others;
+    group.push_back(&example_.truth[r]);
   }
   return known;
 }

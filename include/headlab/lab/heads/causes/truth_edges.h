@@ -77,7 +77,7 @@ struct EdgeTest {
   std::string guard() const;
 };
 
-struct TestedTruth;
+struct TestedTruth;  // see truth_edges.cc
 
 /// Held-out examples of a task with the losses of the unchanged model. Only reads the model and the
 /// task, which must outlive it.
@@ -89,17 +89,16 @@ class EdgeExperiment {
   /// Tests the relation with this index in these heads. Random edges: at each query, edges of
   /// nonzero weight in any head of the relation's kind of attention, in random order until they
   /// weigh at least as much as the masked edges (or no more are left: see random_mass). Those to
-  /// ground-truth keys of the relation are left out, and those to keys of other relations too if
-  /// its targets may depend on them; if other relations have targets of their own, their keys come
-  /// last. Changes have no interval if fewer than kFewestPaired examples have a target; without any
-  /// nothing runs. Errors: a relation that the task does not have; a head that the model does not
-  /// have, or of another kind.
+  /// ground-truth keys of the relation are left out. Those to keys of other relations come last if
+  /// the relation has targets of its own, and are left out if not. Changes have no interval if
+  /// fewer than kFewestPaired examples have a target; without any nothing runs. Errors: a relation
+  /// that the task does not have; a head that the model does not have, or of another kind.
   EdgeTest test(std::size_t relation, const HeadSet& heads) const;
 
  private:
   struct Trial;
-  /// Returns the ground truth that matters for a relation; `is_alone`: whether its targets are of
-  /// no other relation.
+  /// Returns the ground truth of a relation and of the others of its kind. `is_alone`: whether its
+  /// targets belong to no other relation.
   TestedTruth known_truth(std::size_t relation, bool is_alone) const;
   void choose_heads(const HeadSet& heads, Trial& trial) const;
   void add_part(const Batch& part, Index first, Trial& trial) const;
